@@ -1,0 +1,1 @@
+"""The events of each game, one module a game."""

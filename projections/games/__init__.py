@@ -1,0 +1,1 @@
+"""The state, view and redaction of each game, one module a game."""

@@ -1,0 +1,1 @@
+"""What decides and serves: rules, log, API and command line. All I/O is here."""

@@ -1,0 +1,1 @@
+"""The rules that card games share: packs, tricks, melds. Pure."""
