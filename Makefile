@@ -1,0 +1,89 @@
+# Everything a person or CI asks of this checkout. `make` alone lists it.
+
+PYTHON ?= python3
+ARGS ?=
+
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+PIP := $(RUN) pip --disable-pip-version-check install --quiet
+
+# Parts that are fast and need no other part: what a change is likely to break first.
+UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house.py)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test check lint types contracts licences unit laws openapi bench format hooks lock clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: $(VENV)/.runtime ## Serve with a store of its own and print the address (ARGS="--port 8000 …")
+	@$(VENV)/bin/evenfold serve $(ARGS)
+
+test: $(VENV)/.dev ## Run every test, the laws at a small size (ARGS="-k capture …")
+	@$(RUN) pytest -n auto $(ARGS)
+
+check: lint types contracts licences unit ## Lint, types, import contracts, licences, unit tests: under two minutes
+
+lint: $(VENV)/.dev ## Check style and format
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+
+types: $(VENV)/.dev ## Check types, strictly
+	@$(RUN) mypy
+
+contracts: $(VENV)/.dev ## Check which package may import which
+	@$(VENV)/bin/lint-imports --no-logo
+
+licences: $(VENV)/.runtime ## Check that every runtime dependency has a licence we may ship
+	@$(VENV)/bin/python tests/licences.py
+
+unit: $(VENV)/.dev ## Run the unit tests
+	@$(RUN) pytest -n auto $(UNIT) $(ARGS)
+
+laws: $(VENV)/.dev ## Run the laws of every game at full size
+	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws $(ARGS)
+
+openapi: $(VENV)/.runtime ## Write openapi/openapi.json from the routes
+	@$(VENV)/bin/evenfold openapi --output openapi/openapi.json
+
+bench: $(VENV)/.dev ## Measure commands, folds and where the time goes (ARGS="…")
+	@$(RUN) tests.bench $(ARGS)
+
+format: $(VENV)/.dev ## Format the code and mend what can be mended without thought
+	@$(RUN) ruff check --fix .
+	@$(RUN) ruff format .
+
+hooks: $(VENV)/.dev ## Have git run the quick checks before each commit
+	@$(RUN) pre_commit install
+
+# Compiled twice, so that the second lock holds the first one's versions. A lock names no host: the
+# index is whatever pip is configured for, and the hashes say that it sent the right files.
+LOCK = $(RUN) uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links --group build
+lock: $(VENV)/.dev ## Write both locks anew from pyproject.toml (ARGS="--upgrade")
+	@$(LOCK) $(ARGS) --output-file requirements.lock
+	@$(LOCK) $(ARGS) --group dev --constraints requirements.lock --output-file tests/requirements.lock
+
+clean: ## Remove the virtual environment and what the tools cached
+	@rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+# Each stamp stands for a finished step, so that an interrupted one is done again.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo 'Evenfold needs Python 3.11 or newer as "$(PYTHON)"; name another with: make PYTHON=/path/to/python' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo '"$(PYTHON)" cannot make virtual environments; on Debian: apt-get install python3-venv' >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.created requirements.lock pyproject.toml
+	@echo 'Installing what requirements.lock names into $(VENV) …'
+	@$(PIP) --require-hashes --requirement requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime tests/requirements.lock
+	@echo 'Installing what tests/requirements.lock names into $(VENV) …'
+	@$(PIP) --require-hashes --requirement tests/requirements.lock
+	@touch $@

@@ -1,0 +1,138 @@
+"""Facts about the house: what must hold of the tree and its files, whatever they say."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests import licences
+
+ROOT = Path(__file__).parents[1]
+LOCKS = [ROOT / "requirements.lock", ROOT / "tests" / "requirements.lock"]
+
+# Written apart, so that this file does not name what it forbids.
+REGISTRIES = re.compile("|".join(["py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", r"deb\." + "debian"]))
+
+# The reason stands behind the rule's name or in a comment of its own on the line above.
+SUPPRESSION = re.compile(r"# (?:noqa|type: ignore)(?P<rules>: [A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, -]+\])?(?P<reason>.*)")
+
+
+def tracked(*patterns: str) -> Iterator[Path]:
+    """Yield the files git tracks, all or those that match; outside a clone, as in an image, there are none."""
+    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True, text=True)
+    return (path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file())
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the dotted name of every module that a file may mean by its imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_second_lock_is_tracked() -> None:
+    assert [path for path in tracked() if path.name in {"uv.lock", "poetry.lock", "Pipfile.lock"}] == []
+
+
+def test_no_tracked_file_names_a_package_registry() -> None:
+    naming = [path for path in tracked() if REGISTRIES.search(path.read_text(encoding="utf-8", errors="replace"))]
+    assert naming == []
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=["runtime", "dev"])
+def test_a_lock_pins_every_package_with_a_hash_and_names_no_host(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "--index-url" not in text
+    entries = re.split(r"\n(?=[a-z0-9])", text)
+    assert [entry.partition("\n")[0] for entry in entries if "--hash=sha256:" not in entry] == []
+    assert [entry.partition("\n")[0] for entry in entries if not re.match(r"[a-z0-9-]+==[^ ]+ ", entry)] == []
+
+
+def test_the_dev_lock_holds_what_the_runtime_lock_holds() -> None:
+    runtime, dev = ({str(requirement) for requirement in licences.locked(lock)} for lock in LOCKS)
+    assert runtime < dev
+
+
+def test_every_declared_dependency_is_locked_at_a_version_it_allows() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pinned = {requirement.name: next(iter(requirement.specifier)).version for requirement in licences.locked(LOCKS[1])}
+    for group in [project["project"]["dependencies"], *project["dependency-groups"].values()]:
+        for wanted in map(Requirement, group):
+            assert pinned[wanted.name] in wanted.specifier, wanted
+
+
+def test_every_runtime_dependency_has_a_licence_we_may_ship() -> None:
+    assert list(licences.complaints(requirement.name for requirement in licences.locked())) == []
+
+
+def test_a_package_without_a_stated_licence_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, licence in {"silent": "", "copyleft": "License-Expression: AGPL-3.0-only\n"}.items():
+        (folder := tmp_path / f"{name}-1.dist-info").mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1\n{licence}")
+    monkeypatch.syspath_prepend(tmp_path)
+    silent, copyleft = licences.complaints(["silent", "copyleft"])
+    assert silent == "silent states no licence"
+    assert "copyleft" in copyleft
+    assert "AGPL-3.0-only" in copyleft
+
+
+@pytest.mark.parametrize(
+    ("expression", "allowed"),
+    [
+        ("MIT", True),
+        ("GPL-3.0-only OR MIT", True),
+        ("MIT AND BSD-3-Clause", True),
+        ("MIT AND GPL-3.0-only", False),
+        ("(MIT)", False),
+        ("Proprietary", False),
+    ],
+)
+def test_one_alternative_and_every_joined_licence_must_be_allowed(expression: str, allowed: bool) -> None:
+    assert licences.allows(expression) is allowed
+
+
+def test_route_modules_evaluate_their_annotations() -> None:
+    # Litestar reads them at run time; as strings, typed routes break.
+    postponed = [path for path in tracked("service/api/*.py") if "__future__.annotations" in imported(path)]
+    assert postponed == []
+
+
+def test_only_append_lua_adds_entries_to_streams() -> None:
+    adding = [path for path in tracked("service/*") if b"xadd" in path.read_bytes().lower()]
+    assert [path for path in adding if path.name != "append.lua"] == []
+
+
+def test_a_games_module_imports_no_other_game() -> None:
+    for path in tracked("*/games/*.py"):
+        if path.parent.parent.name in {"events", "projections", "service"} and path.stem != "__init__":
+            games = {m[1] for name in imported(path) if (m := re.match(r"\w+\.games\.(\w+)", name))}
+            strangers = {game for game in games - {path.stem} if list(ROOT.glob(f"*/games/{game}*"))}
+            assert strangers == set(), path
+
+
+def test_every_exception_from_a_lint_rule_has_its_reason() -> None:
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    exceptions = [line for line in lines if re.match(r'\s+"[A-Z]+[0-9]*",', line)]
+    assert exceptions
+    assert [line for line in exceptions if not re.search(r"# .*\w+ \w+.*\.$", line)] == []
+
+
+def test_every_suppressed_finding_names_its_rule_and_its_reason() -> None:
+    unreasoned = []
+    for path in tracked("*.py"):
+        above = ""
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if found := SUPPRESSION.search(line):
+                reason = found["reason"] if found["rules"] else ""
+                if not re.search(r"\w+ \w+", reason) and not (found["rules"] and above.lstrip().startswith("# ")):
+                    unreasoned.append(f"{path.relative_to(ROOT)}:{number}")
+            above = line
+    assert unreasoned == []
