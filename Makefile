@@ -5,7 +5,7 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-PIP := $(RUN) pip --disable-pip-version-check install --quiet
+PIP := $(RUN) pip --disable-pip-version-check install -qq
 
 # Parts that are fast and need no other part: what a change is likely to break first.
 UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house.py)
