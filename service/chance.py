@@ -57,7 +57,7 @@ class Shuffles(Protocol):
     """What deciding a command may ask of chance: `Chance` in service, stated orders in tests."""
 
     def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
-        """Return the pack, given in printed order, as shuffle number c leaves it; position 0 is the top."""
+        """Return the pack, given in printed order, as shuffle number c leaves it, top first."""
         ...
 
     def lot(self, taken: Sequence[int], c: int) -> int:
@@ -70,7 +70,7 @@ class Shuffles(Protocol):
 class Chance(Shuffles):
     """All shuffles of one table (or of one set of shared deals).
 
-    `nonces` holds one entry for each seat the table was opened with, "" where a seat is a bot's or untaken or gave none.
+    `nonces` holds one entry for each seat the table was opened with, "" where it is a bot's, untaken or gave none.
     """
 
     def __init__(self, seed: bytes, ctx: str, nonces: Sequence[str]) -> None:
@@ -88,7 +88,7 @@ class Chance(Shuffles):
         return hmac.digest(self._seed, _tagged("evenfold/shuffle/1", self._context, *self._nonces), "sha256")
 
     def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
-        """Return the pack, given in printed order, as shuffle number c (64 bits) leaves it; position 0 is the top."""
+        """Return the pack, given in printed order, as shuffle number c (64 bits) leaves it, top first."""
         draws = Draws(_blocks(self.key, _u64("the number of a shuffle", c)))
         order = list(pack)
         for last in range(len(order) - 1, 0, -1):
