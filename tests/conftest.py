@@ -1,8 +1,13 @@
-"""Fixtures that every test may ask for."""
+"""Fixtures that every test may ask for, and the seed that all random tests share."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run and machine, however slow it is.
+settings.register_profile("evenfold", derandomize=True, database=None, deadline=None)
+settings.load_profile("evenfold")
 
 
 @pytest.fixture(scope="session")
