@@ -1,0 +1,240 @@
+"""The store's address, and whether what answers there is fit to keep a log: any Redis from 7.0 on, or Valkey.
+
+`redis://`, `rediss://` (TLS) and `unix://` all lead to an ordinary client; what is unfit is found at the start, before
+a command depends on it, and told in one sentence that never holds the password. The user of the address needs INFO and
+FUNCTION; with CONFIG GET besides, `concerns` knows more.
+
+Left out: Sentinel and Cluster (refused, in a sentence), and the appending of decisions, which is service/log.py's.
+"""
+
+import asyncio
+import os
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from redis import exceptions
+from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+OLDEST = (7, 0)
+"""The first Redis with functions. Valkey calls itself 7.2.4 here, whatever its own version."""
+
+ANSWER_S = 5.0
+"""How long one connection or one answer may take: an fsync on a busy disk takes long, a dead host takes for ever."""
+
+LOADING_S = 60.0
+"""How long a server may be loading its data at our start."""
+
+CONNECTIONS = 64
+"""How many connections a client opens at most; whoever needs one more waits for one, ANSWER_S at most."""
+
+OPTIONS = frozenset(
+    {
+        "db",
+        "username",
+        "password",
+        "ssl_ca_certs",
+        "ssl_ca_path",
+        "ssl_certfile",
+        "ssl_keyfile",
+        "ssl_cert_reqs",
+        "ssl_check_hostname",
+    }
+)
+"""What an address may say after its question mark: who we are, and whom TLS trusts. The rest is decided here."""
+
+Facts = Mapping[str, object]
+"""What INFO says."""
+
+
+class StoreUnfit(Exception):
+    """The store can't be used; the message is one sentence that says why, without the password."""
+
+
+def dial(url: str, *, answer_s: float = ANSWER_S) -> Redis:
+    """Make a client without connecting yet; raise StoreUnfit if the address is none."""
+    where(url)
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=CONNECTIONS,
+            timeout=answer_s,
+            socket_connect_timeout=answer_s,
+            socket_timeout=answer_s,
+            health_check_interval=15,  # Finds out a connection that a firewall forgot before a command goes out on it.
+            # Never send a command a second time behind its caller's back: it may have been executed. Whoever can tell
+            # (the log, by an entry's salt) sends it again; a closed connection in the pool is replaced without that.
+            retry=Retry(NoBackoff(), 0),
+            # RESP2: we need none of RESP3's pushes, and a server too old to know HELLO can say how old it is.
+            protocol=2,
+        )
+        pool.connection_class(**pool.connection_kwargs)  # Options are looked at here, and nothing is sent.
+    except (ValueError, TypeError, exceptions.RedisError):
+        raise _malformed() from None
+    return Redis.from_pool(pool)
+
+
+async def connect(url: str, *, answer_s: float = ANSWER_S, loading_s: float = LOADING_S) -> Redis:
+    """Connect to the store and see that it is fit; raise StoreUnfit.
+
+    Fit is what can be reached, accepts our name, is new enough, stands alone, takes writes, has functions and never
+    evicts: a log with a hole can't be mended, so eviction is refused. Less durability is the host's to choose: see
+    `concerns`.
+    """
+    client = dial(url, answer_s=answer_s)
+    try:
+        await _await_loaded(client, loading_s)
+        _check(await client.info())
+        await _check_functions(client)
+    except _Unfit as unfit:
+        await client.aclose()
+        raise StoreUnfit(f"The store at {where(url)} {unfit}.") from None
+    except exceptions.RedisError as error:
+        await client.aclose()
+        raise StoreUnfit(f"The store at {where(url)} {_complaint(error, client, answer_s)}.") from None
+    except BaseException:
+        await client.aclose()
+        raise
+    return client
+
+
+async def concerns(client: Redis) -> tuple[str, ...]:
+    """Say, a sentence each, how a fit store may still lose acknowledged commands: to be told loudly at the start."""
+    facts = await client.info("persistence")
+    if not facts.get("aof_enabled"):
+        return ("The store keeps no append-only file: if it stops, commands that were acknowledged are lost.",)
+    try:
+        answer = await client.config_get("appendfsync")
+    except exceptions.ResponseError:
+        return ("The store does not tell when it syncs its log (CONFIG GET is forbidden): see that it is always.",)
+    if answer.get("appendfsync") != "always":
+        return (
+            "The store does not sync its log on every write (appendfsync): a power cut loses acknowledged commands.",
+        )
+    return ()
+
+
+def where(url: str) -> str:
+    """Say where an address leads without what is secret in it; raise StoreUnfit if it isn't one we know."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 6379
+    except ValueError:  # Its message quotes what it took for a port, which may be a password.
+        raise _malformed() from None
+    if parts.fragment:
+        raise _malformed()
+    known = {option for option in OPTIONS if parts.scheme == "rediss" or not option.startswith("ssl_")}
+    if parse_qs(parts.query, keep_blank_values=True).keys() - known:
+        raise StoreUnfit(
+            f"The store's address has an unknown option: {parts.scheme}:// has {', '.join(sorted(known))}."
+        )
+    match parts.scheme, parts.hostname:
+        case "unix", None if len(parts.path) > 1:
+            return f"unix://{unquote(parts.path)}"
+        case "redis" | "rediss", str(host) if re.fullmatch(r"(/\d*)?", parts.path):
+            return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        case _:
+            raise _malformed()
+
+
+class _Unfit(Exception):
+    """Why the store is unfit, as the rest of a sentence about it."""
+
+
+def _malformed() -> StoreUnfit:
+    return StoreUnfit(
+        "The store's address is malformed: write redis://[[user]:password@]host[:port][/db], rediss:// for TLS, "
+        "or unix:///path, special characters in a password as %XX."
+    )
+
+
+async def _await_loaded(client: Redis, loading_s: float) -> None:
+    try:
+        async with asyncio.timeout(loading_s):
+            while True:
+                try:
+                    await client.ping()
+                except exceptions.BusyLoadingError:
+                    await asyncio.sleep(0.1)
+                else:
+                    return
+    except TimeoutError:
+        raise _Unfit(f"was still loading its data after {loading_s:g} seconds") from None
+
+
+def _check(facts: Facts) -> None:
+    version = str(facts.get("redis_version", "unknown"))
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    policy = facts.get("maxmemory_policy", "noeviction")
+    if "sentinel" in {facts.get("redis_mode"), facts.get("server_mode")}:
+        raise _Unfit("is a Sentinel, which can't be used yet; name the primary itself")
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        raise _Unfit(f"is version {version}; Redis 7.0 or newer is needed, or Valkey")
+    if facts.get("cluster_enabled"):
+        raise _Unfit("is a node of a cluster; clusters can't be used yet")
+    if facts.get("role") == "slave":
+        raise _Unfit("is a replica and takes no writes; name its primary")
+    if policy != "noeviction":
+        raise _Unfit(f"would evict keys ({policy}) and so destroy tables; set its maxmemory-policy to noeviction")
+
+
+async def _check_functions(client: Redis) -> None:
+    try:
+        await client.function_list(library="evenfold_*")
+    except exceptions.ResponseError as error:
+        raise _Unfit(f"does not let us use functions ({_scrubbed(error, client)})") from None
+
+
+def _complaint(error: exceptions.RedisError, client: Redis, answer_s: float) -> str:
+    """Say what went wrong, as the rest of a sentence about the store."""
+    root = _root(error)
+    match error:
+        case exceptions.AuthenticationError() if _password(client):
+            return "does not accept this user and password"
+        case exceptions.AuthenticationError():
+            return "wants a password, and its address gives none"
+        case exceptions.TimeoutError():
+            return f"did not answer within {answer_s:g} seconds"
+        case exceptions.ConnectionError() if isinstance(root, OSError):
+            over = " over TLS" if issubclass(client.connection_pool.connection_class, SSLConnection) else ""
+            return f"can't be reached{over}: {_reason(root)}"
+        case exceptions.ConnectionError():
+            return "closed the connection; if it speaks TLS, its address begins with rediss://"
+        case exceptions.ResponseError():
+            return f"refuses to serve us: {_scrubbed(error, client)}"
+        case _:
+            return "does not answer as a Redis does"
+
+
+def _root(error: BaseException) -> BaseException:
+    while (deeper := error.__cause__ or error.__context__) is not None:
+        error = deeper
+    return error
+
+
+def _reason(error: OSError) -> str:
+    """Say what the system says; asyncio puts addresses in its place, TLS and the resolver have numbers of their own."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return error.verify_message
+        case ssl.SSLError():
+            return error.reason or "the handshake failed"
+        case OSError(errno=int(number)) if not isinstance(error, socket.gaierror):
+            return os.strerror(number)
+        case _:
+            return error.strerror or str(error)
+
+
+def _password(client: Redis) -> str:
+    return str(client.connection_pool.connection_kwargs.get("password") or "")
+
+
+def _scrubbed(error: exceptions.ResponseError, client: Redis) -> str:
+    """Quote a server's error: without the arguments it may repeat, one of which may be the password."""
+    text = str(error).split(", with args", 1)[0].rstrip(".")
+    password = _password(client)
+    return text.replace(password, "…") if password else text
