@@ -19,7 +19,10 @@ LOCKS = [ROOT / "requirements.lock", ROOT / "tests" / "requirements.lock"]
 REGISTRIES = re.compile("|".join(["py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", r"deb\." + "debian"]))
 
 # The reason stands behind the rule's name or in a comment of its own on the line above; import-untyped says it all.
-SUPPRESSION = re.compile(r"# (?:noqa|type: ignore(?!\[import-untyped\]))(?P<rules>: [A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, -]+\])?(?P<reason>.*)")
+SUPPRESSION = re.compile(
+    r"# (?:noqa|type: ignore(?!\[import-untyped\]))"
+    r"(?P<rules>: [A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, -]+\])?(?P<reason>.*)"
+)
 
 
 def tracked(*patterns: str) -> Iterator[Path]:
