@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+from redis.asyncio import Redis
+
+from service.embedded import Embedded
+from service.store import connect
 
 # The same examples on every run and machine, however slow it is.
 settings.register_profile("evenfold", derandomize=True, database=None, deadline=None)
@@ -14,3 +22,30 @@ settings.load_profile("evenfold")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     """Run `@pytest.mark.anyio` tests on the loop that serves: asyncio with uvloop."""
     return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture(scope="session")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the address of an embedded store that all tests of this process share; ask for `store` to find it empty."""
+    with Embedded(tmp_path_factory.mktemp("store"), what="tests") as embedded:
+        yield embedded.url
+
+
+@pytest.fixture
+async def store(anyio_backend: object, valkey_url: str) -> AsyncIterator[Redis]:  # noqa: ARG001 - the loop it runs on
+    """Give a client of the shared store, emptied for this test; functions stay loaded."""
+    client = await connect(valkey_url)
+    await client.flushall()
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def own_store(tmp_path: Path) -> Iterator[Callable[..., Embedded]]:
+    """Give a way to start an embedded store of one's own, to be killed: `own_store(folder=tmp_path / "data")`."""
+    with ExitStack() as started:
+
+        def start(folder: Path = tmp_path / "data") -> Embedded:
+            return started.enter_context(Embedded(folder, what="a test"))
+
+        yield start
