@@ -168,8 +168,7 @@ class Embedded:
         if self._folder.exists() and not self._folder.is_dir():
             raise StoreFailed(f"The data folder {self._folder} is not a folder.")
         # One that exists keeps its mode, it may be someone's mount; what is written into it is private anyway.
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = self._folder.resolve()
 
     def _claim_folder(self) -> None:

@@ -5,7 +5,6 @@ installed; CI must have it (tests/service/test_store.py).
 """
 
 import contextlib
-import os
 import shutil
 import socket
 import subprocess
@@ -78,13 +77,22 @@ def holds(url: str, key: str) -> bool:
         return client.get(key) == b"there"
 
 
-def runs(pid: int) -> bool:
-    """Tell whether a process runs."""
+def lifeline(place: Path) -> socket.socket:
+    """Connect to a store, to learn by `is_cut` whether that very process still runs (a zombie doesn't)."""
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(str(place))
+    return line
+
+
+def is_cut(line: socket.socket) -> bool:
+    """Tell whether the other end of a lifeline is gone."""
+    line.setblocking(False)
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return line.recv(1) == b""
+    except BlockingIOError:
         return False
-    return True
+    except ConnectionResetError:
+        return True
 
 
 def _answers(place: Path) -> bool:
