@@ -1,0 +1,403 @@
+"""A match of Chinkway: what its events add up to, and what each viewer may see of it.
+
+The state is folded in place. Folded from redacted decisions it holds None for every hand, discard and pack that the
+viewer may not see, and everything a view reads is the same.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, assert_never
+
+from msgspec import Meta, Struct
+
+from events.base import Seat
+from events.cards import FRENCH, FrenchCard
+from events.games.chinkway import (
+    Captured,
+    Category,
+    ChinkwayEvent,
+    Choices,
+    DealerDrawn,
+    DealScored,
+    Dealt,
+    Declared,
+    Declined,
+    Discard,
+    Discarded,
+    Five,
+    Hand,
+    Opened,
+    Options,
+    Pair,
+    Played,
+    QuestReduced,
+    QuestShuffled,
+    QuestTurned,
+    Shares,
+    Sides,
+    TrickTaken,
+    Trump,
+)
+from events.table import DealNumber
+from projections import table as neutral
+from projections.fold import Projection
+from projections.table import Table
+
+SEATS = 5
+
+PhaseName = Literal["discard", "declare", "play", "capture", "over"]
+
+
+class Discarding(Struct, frozen=True, gc=False):
+    """The dealer must lay two cards out of play."""
+
+    seat: int
+
+
+class Declaring(Struct, frozen=True, gc=False):
+    """The dealer must name trumps."""
+
+    seat: int
+
+
+class Playing(Struct, frozen=True, gc=False):
+    """This seat must play a card."""
+
+    seat: int
+
+
+class Capturing(Struct, frozen=True):
+    """The taker of a trick must capture one of `choices` or decline; `needed` are those that would meet a part."""
+
+    seat: int
+    choices: tuple[FrenchCard, ...]
+    needed: tuple[FrenchCard, ...]
+
+
+class DealOver(Struct, frozen=True, gc=False):
+    """No deal is in play: before the first and after the last."""
+
+
+Phase = Playing | Capturing | Discarding | Declaring | DealOver
+
+_PLAYING = tuple(Playing(seat) for seat in range(SEATS))
+
+
+class Trick(Struct, frozen=True):
+    """A trick: its cards in order of play, the first by `leader`, the others clockwise; `taker` is null until full."""
+
+    leader: Seat
+    cards: Choices
+    taker: Seat | None
+
+
+class State(Struct):
+    """A match at one version; lists with one place per seat unless said otherwise.
+
+    removed   the cards taken out of the quest pack, None where the viewer may not know
+    pack      the quest pack, top first; None where the viewer may not know
+    aside     quest cards of earlier deals that are out of play until the pack is shuffled whole
+    quests    the five quest cards of each earlier deal
+    hands     cards in printed order; None where the viewer may not know
+    played    every card played in this deal, in order of play
+    quest     the five cards turned, None until they are
+    wanted    the quest's parts by category, empty until it is turned
+    met       parts met by category: by the seat's side together or, under `team_scoring` sum, by its own captures
+    discards  one a deal
+    """
+
+    options: Options
+    phase: Phase = DealOver()
+    deal: int = 0
+    dealer: int = 0
+    sides: tuple[tuple[int, ...], ...] = ()
+    totals: tuple[int, ...] = (0,) * SEATS
+    removed: tuple[FrenchCard, ...] | None = ()
+    pack: list[FrenchCard] | None = None
+    aside: list[FrenchCard] = []
+    quest: Five | None = None
+    quests: list[Five] = []
+    wanted: dict[Category, int] = {}
+    trump: Trump | None = None
+    hands: list[list[FrenchCard] | None] = []
+    held: list[int] = []
+    leader: int = 0
+    trick: list[FrenchCard] = []
+    last_trick: Trick | None = None
+    played: list[FrenchCard] = []
+    taken: list[int] = []
+    captured: list[list[FrenchCard]] = []
+    met: list[dict[Category, int]] = []
+    discards: list[Discard] = []
+    opened: bool = False
+
+
+def begin(options: Options, _seats: int, _taken: tuple[int, ...]) -> State:
+    """Return the match before its first event: all five seats are taken, the quest pack lies in printed order."""
+    return State(options, pack=list(FRENCH))
+
+
+def evolve(state: State, event: ChinkwayEvent) -> State:
+    """Add one event to the match, in place."""
+    match event:
+        case Played(seat, card, following):
+            _play(state, seat, card)
+            if following is not None:
+                state.phase = _PLAYING[following]
+        case TrickTaken(seat, choices, needed):
+            state.taken[seat] += 1
+            if choices:
+                state.phase = Capturing(seat, choices, needed)
+            else:
+                _next_trick(state, seat)
+        case Captured(seat, card, category, credited):
+            state.captured[seat].append(card)
+            for partner in credited:
+                state.met[partner][category] += 1
+            _next_trick(state, seat)
+        case Declined(seat):
+            _next_trick(state, seat)
+        case Dealt():
+            _deal(state, event)
+        case Discarded(seat, cards):
+            _discard(state, seat, cards)
+        case Declared(_, trump):
+            state.trump = trump
+        case QuestTurned():
+            _turn_quest(state, event)
+        case DealScored(_, _, _, totals):
+            state.totals = totals
+            state.phase = DealOver()
+        case DealerDrawn(dealer):
+            state.dealer = dealer
+        case QuestReduced(cards):
+            _reduce_quest(state, cards)
+        case QuestShuffled(order):
+            state.pack = None if order is None else list(order)
+            state.aside = []
+        case Opened():
+            _open(state, event)
+        case _:
+            assert_never(event)
+    return state
+
+
+def _play(state: State, seat: int, card: FrenchCard) -> None:
+    hand = state.hands[seat]
+    if hand is not None:
+        hand.remove(card)
+    state.held[seat] -= 1
+    state.trick.append(card)
+    state.played.append(card)
+
+
+def _next_trick(state: State, taker: int) -> None:
+    state.last_trick = Trick(state.leader, tuple(state.trick), taker)
+    state.trick = []
+    state.leader = taker
+    state.phase = _PLAYING[taker]
+
+
+def _deal(state: State, event: Dealt) -> None:
+    state.deal = event.deal
+    state.dealer = event.dealer
+    state.sides = event.sides
+    state.hands = [None if hand is None else list(hand) for hand in event.hands]
+    state.held = [12 if seat == event.dealer else 10 for seat in range(SEATS)]
+    state.trump = None
+    if state.quest is not None:
+        state.quests.append(state.quest)
+        state.aside.extend(state.quest)
+    state.quest = None
+    state.wanted = {}
+    state.trick = []
+    state.last_trick = None
+    state.played = []
+    state.taken = [0] * SEATS
+    state.captured = [[] for _ in range(SEATS)]
+    state.met = [{"S": 0, "H": 0, "D": 0, "C": 0, "court": 0} for _ in range(SEATS)]
+    state.phase = Discarding(event.dealer)
+
+
+def _discard(state: State, seat: int, cards: Pair | None) -> None:
+    hand = state.hands[seat]
+    if hand is not None and cards is not None:
+        for card in cards:
+            hand.remove(card)
+    state.held[seat] -= 2
+    state.discards.append(Discard(seat, cards))
+    state.phase = Declaring(seat)
+
+
+def _turn_quest(state: State, event: QuestTurned) -> None:
+    if state.pack is not None:
+        del state.pack[: len(event.cards)]
+    state.quest = event.cards
+    wanted = event.wanted
+    state.wanted = {"S": wanted.S, "H": wanted.H, "D": wanted.D, "C": wanted.C, "court": wanted.court}
+    state.leader = event.leader
+    state.phase = _PLAYING[event.leader]
+
+
+def _reduce_quest(state: State, removed: Pair | None) -> None:
+    state.removed = removed
+    state.pack = None if removed is None else [card for card in FRENCH if card not in removed]
+
+
+def _open(state: State, event: Opened) -> None:
+    state.removed = event.removed
+    state.discards = list(event.discards)
+    state.opened = True
+
+
+class View(neutral.View[Options], frozen=True, kw_only=True):
+    """A table of Chinkway as one viewer may see it; before play all that is its own is null, 0 or empty.
+
+    Lists by seat have five places. `hand` is the viewer's own, null for a spectator; `held` counts everybody's cards.
+    `wanted` says how many of the quest's parts are of each category, `met` how many of those are met for each seat: by
+    its side together or, under `team_scoring` sum, by its own captures. `choices` are the cards that the taker of the
+    trick may capture now, `needed` those of them that would meet a part. `quest_seen` are the quest cards of earlier
+    deals. `seen` are the cards played in this deal in order of play, the dealer's own two discards after them.
+    `discards` holds one entry a deal: its cards are null for all but their dealer, and `removed` is null for all,
+    until play has ended.
+    """
+
+    phase: PhaseName | None
+    deal: DealNumber
+    deals: DealNumber
+    dealer: Seat | None
+    sides: Sides
+    hand: Hand | None
+    held: tuple[Annotated[int, Meta(ge=0, le=12)], ...]
+    trump: Trump | None
+    quest: Five | None
+    wanted: Shares | None
+    met: tuple[Shares, ...]
+    captured: tuple[Annotated[tuple[FrenchCard, ...], Meta(max_length=10)], ...]
+    tricks: tuple[Annotated[int, Meta(ge=0, le=10)], ...]
+    trick: Trick | None
+    last_trick: Trick | None
+    choices: Choices
+    needed: Choices
+    quest_seen: tuple[Five, ...]
+    discards: tuple[Discard, ...]
+    removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
+
+
+def view(table: Table[State, Options], seat: int | None) -> View:
+    """Return a table as this seat may see it, None for a spectator."""
+    options = table.options
+    if options is None:
+        raise ValueError(f"nothing is to be seen of a table at version {table.version}")
+    state = table.play if table.play is not None else begin(options, SEATS, ())
+    hand = state.hands[seat] if seat is not None and state.hands else None
+    phase = state.phase
+    return View(
+        **neutral.public(table, seat),
+        options=options,
+        seen=_seen(state, seat),
+        phase=_phase_name(table),
+        deal=state.deal,
+        deals=options.deals,
+        dealer=state.dealer if state.deal else None,
+        sides=state.sides,
+        hand=None if hand is None else tuple(hand),
+        held=tuple(state.held),
+        trump=state.trump,
+        quest=state.quest,
+        wanted=Shares(**state.wanted) if state.wanted else None,
+        met=tuple([Shares(**met) for met in state.met]),
+        captured=tuple(map(tuple, state.captured)),
+        tricks=tuple(state.taken),
+        trick=_trick(state),
+        last_trick=state.last_trick,
+        choices=phase.choices if isinstance(phase, Capturing) else (),
+        needed=phase.needed if isinstance(phase, Capturing) else (),
+        quest_seen=tuple(state.quests),
+        discards=tuple(_discards(state, seat)),
+        removed=state.removed if state.opened else None,
+    )
+
+
+def _phase_name(table: Table[State, Options]) -> PhaseName | None:
+    if table.play is None:
+        return None
+    if table.status == "ended":
+        return "over"
+    match table.play.phase:
+        case Playing():
+            return "play"
+        case Capturing():
+            return "capture"
+        case Discarding():
+            return "discard"
+        case Declaring():
+            return "declare"
+        case DealOver():
+            return "over"
+        case unknown:
+            assert_never(unknown)
+
+
+def _trick(state: State) -> Trick | None:
+    match state.phase:
+        case Playing():
+            return Trick(state.leader, tuple(state.trick), None)
+        case Capturing(taker):
+            return Trick(state.leader, tuple(state.trick), taker)
+        case _:
+            return None
+
+
+def _discards(state: State, seat: int | None) -> Iterator[Discard]:
+    for discard in state.discards:
+        yield discard if state.opened or discard.seat == seat else Discard(discard.seat, None)
+
+
+def _seen(state: State, seat: int | None) -> tuple[FrenchCard, ...]:
+    own = state.discards[-1].cards if seat == state.dealer and len(state.discards) == state.deal > 0 else None
+    return (*state.played, *(own or ()))
+
+
+def redact(event: ChinkwayEvent, seat: int | None) -> ChinkwayEvent:
+    """Return an event as this seat may see it, None for a spectator; what is not listed here as public is hidden."""
+    match event:
+        case Played() | TrickTaken() | Captured() | Declined() | Declared() | QuestTurned():
+            return event
+        case DealerDrawn() | DealScored() | Opened():
+            return event
+        case Dealt(deal, dealer, sides, hands):
+            return Dealt(deal, dealer, sides, tuple([hand if own == seat else None for own, hand in enumerate(hands)]))
+        case Discarded(dealer, _):
+            return event if dealer == seat else Discarded(dealer, None)
+        case QuestReduced():
+            return QuestReduced(None)
+        case QuestShuffled():
+            return QuestShuffled(None)
+        case _:
+            assert_never(event)
+
+
+def cards(state: State) -> Iterator[str]:
+    """Yield every card of an unredacted match, those of the quest pack as `q:<card>`: 104 from the first deal on."""
+    for hand in state.hands:
+        yield from hand or ()
+    if len(state.discards) == state.deal > 0:
+        yield from state.discards[-1].cards or ()
+    captured = [card for haul in state.captured for card in haul]
+    yield from captured
+    yield from (card for card in state.played if card not in captured)
+    for pile in (state.removed, state.pack, state.aside, state.quest):
+        yield from (f"q:{card}" for card in pile or ())
+
+
+PROJECTION = Projection(
+    name="chinkway",
+    ruleset="chinkway/1",
+    events=ChinkwayEvent,
+    options=Options,
+    begin=begin,
+    evolve=evolve,
+    view=view,
+    redact=redact,
+    cards=cards,
+)

@@ -1,0 +1,12 @@
+"""Packs: handing out cards that were shuffled, top first."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def hands(pack: Sequence[T], sizes: Sequence[int]) -> tuple[tuple[T, ...], ...]:
+    """Return one hand for each size, whole and off the top one after another; the rest of the pack stays."""
+    ends = [sum(sizes[: turn + 1]) for turn in range(len(sizes))]
+    return tuple(tuple(pack[end - size : end]) for end, size in zip(ends, sizes, strict=True))
