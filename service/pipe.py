@@ -71,7 +71,10 @@ class Awaiting(Protocol):
 
 
 class Pipe:
-    """Calls to one server over one connection, opened when first needed and again when it breaks."""
+    """Calls to one server over one connection, opened when first needed and again when it breaks.
+
+    `closed` says that it takes no more calls.
+    """
 
     def __init__(self, redis: Redis, *, timeout_ms: int = TIMEOUT_MS) -> None:
         """Take the client whose kind of connection to make; the running event loop is the pipe's for good."""
@@ -89,7 +92,7 @@ class Pipe:
         self._called: deque[int] = deque()
         self._watchdog: asyncio.TimerHandle | None = None
         self._drained: asyncio.Future[None] | None = None
-        self._closed = False
+        self.closed = False
 
     def call(self, *args: bytes | str | int) -> "asyncio.Future[Reply]":
         """Send a command and return its reply to come.
@@ -105,7 +108,7 @@ class Pipe:
 
         Raise NotSent if the pipe is closed.
         """
-        if self._closed:
+        if self.closed:
             raise NotSent("the pipe to the store is closed")
         self._packed.append(pack_command(args))  # type: ignore[arg-type] # hiredis declares a tuple of one
         self._unsent.append(awaiting)
@@ -115,7 +118,7 @@ class Pipe:
 
     async def close(self) -> None:
         """Take no more calls, wait for those under way (no longer than their time-out), and disconnect."""
-        self._closed = True
+        self.closed = True
         if self._outstanding():
             if self._drained is None:
                 self._drained = self._loop.create_future()

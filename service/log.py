@@ -1,0 +1,439 @@
+"""The log: append one decision to a stream, read what a stream holds.
+
+A stream is `table:<id>` or `tournament:<id>`. Its entries are dense, the first is `1-0`, and each has two fields, whose
+bytes are fixed for ever: `e`, the entry, and `h`, its head (32 bytes), which chains it to the one before. What else the
+store keeps for a stream lies in the same hash slot, by the two digits of its partition in braces:
+
+    {37}:table:<id>   the stream                       {37}:feed     which stream grew: fields `s` stream, `v` version
+    {37}:keys:<id>    idempotency keys and versions    {37}:streams  every stream of the partition, by name
+    {37}:gone:<id>    the tombstone of an archived stream
+
+An append whose reply is lost is settled: the same bytes are sent again under the same expected version until the store
+tells whether they are in, so that the outcome reported is the outcome stored. Whoever waits for the answer may go away;
+that changes nothing at the store, and nobody else ever gets it.
+
+What is raised, besides the server's own errors:
+
+    StoreDown     the store does not answer, and nothing happened
+    Unconfirmed   the store does not answer, and the append may have happened
+    Broken        a stream is not what appends alone can have made of it
+    └── Shorter   it is shorter than what was read from it before: the store has lost entries
+
+Left out: what an entry says (events/base.py), deciding (decider.py), following live (follow.py).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias, cast
+
+import msgspec
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from service.errors import StoreDown, Unconfirmed
+from service.ids import is_id, partition
+from service.pipe import Lost, NotSent, Pipe, Reply, Unreachable
+
+PAGE: Final = 500
+"""How many entries are read at once."""
+
+SETTLE_MS: Final = 5_000
+"""How long the reply to an append is sought before it is left unconfirmed."""
+
+RETRY_S: Final = 0.02
+"""How long to wait before the same bytes are sent again."""
+
+_HEAD_TAG: Final = b"evenfold/head/1\0"
+_NAME_IN_SOURCE: Final = "evenfold_append"
+
+_journal = logging.getLogger(__name__)
+
+Command: TypeAlias = tuple[bytes | str | int, ...]
+"""What the store is asked to do."""
+
+Row: TypeAlias = tuple[bytes, list[bytes]]
+"""An entry as the store gives it: its id, and names and values in turn."""
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """One entry of a stream: its version, its exact bytes, and its head."""
+
+    version: int
+    e: bytes
+    h: bytes
+
+
+class Appended(msgspec.Struct, frozen=True, gc=False):
+    """The entry is in, once, at this version."""
+
+    version: int
+
+
+class Same(msgspec.Struct, frozen=True, gc=False):
+    """The idempotency key was used before, for the entry at this version; nothing was appended."""
+
+    version: int
+
+
+class Behind(msgspec.Struct, frozen=True):
+    """The stream has grown past the expected version: the entries after it, at most 500; nothing was appended."""
+
+    entries: tuple[Stored, ...]
+
+
+class Ahead(msgspec.Struct, frozen=True, gc=False):
+    """The stream is only this long, shorter than expected: the store has lost entries; nothing was appended."""
+
+    length: int
+
+
+class Gone(msgspec.Struct, frozen=True, gc=False):
+    """The stream was archived; nothing was appended."""
+
+
+Answer: TypeAlias = Appended | Same | Behind | Ahead | Gone
+
+
+class Broken(Exception):
+    """A stream is not what appends alone can have made of it."""
+
+
+class Shorter(Broken):
+    """A stream of `length` entries is shorter than the version that was read from it before."""
+
+    def __init__(self, stream: str, length: int, version: int) -> None:
+        super().__init__(f"{stream} has {length} entries where version {version} was read before")
+        self.stream = stream
+        self.length = length
+
+
+class Keys(NamedTuple):
+    """The keys of a stream in the store, in the order in which the function takes them."""
+
+    stream: str
+    feed: str
+    remembered: str
+    catalogue: str
+    tombstone: str
+
+
+def table_stream(id: str) -> str:  # noqa: A002 the word is id
+    """Return the name of a table's stream."""
+    return f"table:{id}"
+
+
+@lru_cache(maxsize=8_192)
+def keys_of(stream: str) -> Keys:
+    """Return the keys of a stream; raise ValueError if it can't be one's name."""
+    kind, _, id_ = stream.partition(":")
+    if kind not in {"table", "tournament"} or not is_id(id_):
+        raise ValueError(f"not the name of a stream: {stream!r}")
+    slot = f"{{{partition(id_):02}}}"
+    return Keys(f"{slot}:{stream}", f"{slot}:feed", f"{slot}:keys:{id_}", f"{slot}:streams", f"{slot}:gone:{id_}")
+
+
+def genesis(stream: str) -> bytes:
+    """Return head 0 of a stream, which its first entry chains to."""
+    return sha256(_HEAD_TAG + stream.encode("ascii")).digest()
+
+
+def head_after(previous: bytes, e: bytes) -> bytes:
+    """Return the head of the entry `e` that follows the one with head `previous`."""
+    return sha256(_HEAD_TAG + previous + e).digest()
+
+
+class Source(NamedTuple):
+    """The function that appends: its name, and the library to load."""
+
+    name: str
+    code: str
+
+
+def function() -> Source:
+    """Read append.lua and name library and function by the hash of the rest of it."""
+    body = Path(__file__).with_name("append.lua").read_text(encoding="utf-8").partition("\n")[2]
+    digest = sha256(body.replace(_NAME_IN_SOURCE, "").encode("utf-8")).hexdigest()
+    name = f"evenfold_{digest[:16]}"
+    return Source(name, f"#!lua name={name}\n{body.replace(_NAME_IN_SOURCE, name)}")
+
+
+class Log:
+    """All streams of one store."""
+
+    def __init__(self, redis: Redis, *, settle_ms: int = SETTLE_MS) -> None:
+        """Take the client whose connections to make; the running event loop is the log's for good."""
+        self._pipe = Pipe(redis)
+        self._function = function()
+        self._settle_s = settle_ms / 1_000
+        self._loop = asyncio.get_running_loop()
+        self._settling: set[asyncio.Task[None]] = set()
+
+    def append(  # noqa: PLR0913, PLR0917 an entry, its place, and what it is remembered by: no fewer will do
+        self,
+        stream: str,
+        expected: int,
+        e: bytes,
+        h: bytes,
+        key: str | None = None,
+    ) -> "asyncio.Future[Answer]":
+        """Append the entry `e` with head `h` at version `expected + 1`, if the stream has `expected` entries.
+
+        With a `key` (the hash of an idempotency key) that the stream remembers, nothing is appended. The answer raises
+        Unconfirmed, or StoreDown or the server's ResponseError if nothing has happened. Cancelling it forgets the
+        answer, not the append: shield it to learn what came of it all the same.
+        """
+        request = _Request(stream, expected, e, h, key or "")
+        append = _Append(request, self._loop.create_future(), self._settle)
+        try:
+            self._pipe.send(self._command(request), append)
+        except NotSent as error:
+            raise StoreDown("The log is closed; nothing happened.") from error
+        return append.answer
+
+    async def read(self, stream: str, after: int = 0, count: int = PAGE) -> list[Stored]:
+        """Return at most `count` entries after a version; raise Shorter if the stream has no such version."""
+        entries, _ = await self._after(stream, after, count, None)
+        return entries
+
+    async def read_range(self, stream: str, first: int, last: int) -> list[Stored]:
+        """Return the entries from version `first` to `last`, both included, as far as the stream has them."""
+        entries: list[Stored] = []
+        while (wanted := last - first + 1 - len(entries)) > 0:
+            page = await self._page(stream, first + len(entries), min(PAGE, wanted))
+            if not page:
+                break
+            entries += page
+        return entries
+
+    async def newest(self, stream: str, after: int, key: str | None = None) -> tuple[int | None, list[Stored]]:
+        """Return the version that a key is remembered for, if any, and every entry after a version, up to it at least.
+
+        One round trip, unless more than a page of entries came after. Raise Shorter as `read` does.
+        """
+        entries, known = await self._after(stream, after, PAGE, key)
+        full = len(entries) == PAGE
+        # The key is asked for after the entries: what was appended in between is read too, or it would seem unused.
+        while full or (known is not None and known > after + len(entries)):
+            page = await self._page(stream, after + len(entries) + 1, PAGE)
+            if not page and not full:
+                raise Broken(f"{stream} remembers a key for version {known}, and ends at {after + len(entries)}")
+            entries += page
+            full = len(page) == PAGE
+        return known, entries
+
+    async def streams(self, partition: int) -> list[str]:
+        """Return the names of all streams ever opened in a partition, in the order of their names."""
+        names: list[str] = []
+        start = "-"
+        while True:
+            query = ("ZRANGE", f"{{{partition:02}}}:streams", start, "+", "BYLEX", "LIMIT", 0, PAGE)
+            page = [name.decode("ascii") for name in cast("list[bytes]", (await self._ask(query))[0])]
+            names += page
+            if len(page) < PAGE:
+                return names
+            start = f"({page[-1]}"
+
+    async def close(self) -> None:
+        """Take no more, settle what is under way, and disconnect."""
+        while self._settling:
+            await asyncio.wait(self._settling)
+        await self._pipe.close()
+        while self._settling:
+            await asyncio.wait(self._settling)
+
+    def _command(self, request: "_Request") -> Command:
+        stream, expected, e, h, key = request
+        keys = keys_of(stream)
+        return ("FCALL", self._function.name, len(keys), *keys, stream, expected, e, h, key)
+
+    def _settle(self, append: "_Append", error: Exception) -> None:
+        task = self._loop.create_task(self._settled(append, error))
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
+        task.add_done_callback(append.abandon)
+
+    async def _settled(self, append: "_Append", error: Exception) -> None:
+        """Send the same bytes again, for the same expected version, until the answer tells whether they are in."""
+        deadline = self._loop.time() + self._settle_s
+        lost = isinstance(error, Lost)
+        while True:
+            if isinstance(error, ResponseError) and not lost and not _passing(error):
+                return append.fail(error)
+            if self._loop.time() > deadline or self._pipe.closed:
+                return append.fail(_unsettled(append.request, lost=lost))
+            try:
+                if _is_missing(error):
+                    await self._load()
+                else:
+                    await asyncio.sleep(RETRY_S)
+                reply = await self._pipe.call(*self._command(append.request))
+                answer = await self._recognised(append.request, _answer(append.request, reply))
+            except (Unreachable, ResponseError, StoreDown) as again:
+                error = again
+                lost = lost or isinstance(again, Lost)
+            except Broken as broken:
+                return append.fail(broken)
+            else:
+                return append.succeed(answer)
+
+    async def _recognised(self, request: "_Request", answer: Answer) -> Answer:
+        """Tell our own entry, found at the version it was sent for, from another's."""
+        version = request.expected + 1
+        match answer:
+            case Behind((first, *_)) if first.e == request.e:
+                return Appended(version)
+            case Same(known) if known == version:
+                entries = await self._page(request.stream, version, 1)
+                return Appended(version) if entries and entries[0].e == request.e else answer
+            case _:
+                return answer
+
+    async def _load(self) -> None:
+        try:
+            await self._pipe.call("FUNCTION", "LOAD", self._function.code)
+        except ResponseError as error:
+            if "already exists" not in str(error):
+                raise
+
+    async def _after(self, stream: str, after: int, count: int, key: str | None) -> tuple[list[Stored], int | None]:
+        """Read from the entry at `after` on, which shows that the stream still has it, and then the key."""
+        keys = keys_of(stream)
+        queries: list[Command] = [
+            ("XRANGE", keys.stream, f"{after}-0" if after else "-", "+", "COUNT", count + (after > 0))
+        ]
+        if key:
+            queries.append(("HGET", keys.remembered, key))
+        rows, *known = await self._ask(*queries)
+        if after and not rows:
+            await self._explain(stream, after)
+        entries = _stored(stream, cast("list[Row]", rows), after or 1)
+        remembered = cast("list[bytes | None]", known)
+        version = int(remembered[0]) if remembered and remembered[0] is not None else None
+        return entries[1:] if after else entries, version
+
+    async def _explain(self, stream: str, after: int) -> None:
+        """Say why there is nothing from a version on that was there: only an archived stream has a good reason."""
+        keys = keys_of(stream)
+        length, gone = cast("list[int]", await self._ask(("XLEN", keys.stream), ("EXISTS", keys.tombstone)))
+        if not gone:
+            _journal.critical("%s has %d entries where version %d was read: the store lost some", stream, length, after)
+            raise Shorter(stream, length, after)
+
+    async def _page(self, stream: str, first: int, count: int) -> list[Stored]:
+        query = ("XRANGE", keys_of(stream).stream, f"{first}-0", "+", "COUNT", count)
+        (rows,) = await self._ask(query)
+        return _stored(stream, cast("list[Row]", rows), first)
+
+    async def _ask(self, *queries: Command) -> list[Reply]:
+        """Return the replies to queries that change nothing, sent in one write; raise StoreDown."""
+        try:
+            return await self._asked(*queries)
+        except Lost:
+            _journal.info("the connection to the store broke; reading again")
+        except NotSent as error:
+            raise StoreDown("The store does not answer; nothing happened.") from error
+        try:
+            return await self._asked(*queries)
+        except Unreachable as error:
+            raise StoreDown("The store does not answer; nothing happened.") from error
+
+    async def _asked(self, *queries: Command) -> list[Reply]:
+        return await asyncio.gather(*(self._pipe.call(*query) for query in queries))
+
+
+class _Request(NamedTuple):
+    stream: str
+    expected: int
+    e: bytes
+    h: bytes
+    key: str
+
+
+class _Append:
+    """Waits for the reply to an append in the caller's stead: the caller may leave, it stays."""
+
+    __slots__ = ("_settle", "answer", "request")
+
+    def __init__(
+        self,
+        request: _Request,
+        answer: "asyncio.Future[Answer]",
+        settle: "Callable[[_Append, Exception], None]",
+    ) -> None:
+        self.request = request
+        self.answer = answer
+        self._settle = settle
+
+    def done(self) -> bool:
+        return False
+
+    def set_result(self, reply: Reply, /) -> None:
+        try:
+            self.succeed(_answer(self.request, reply))
+        except Broken as broken:
+            self.fail(broken)
+
+    def set_exception(self, error: Exception, /) -> None:
+        self._settle(self, error)
+
+    def succeed(self, answer: Answer) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+    def abandon(self, settled: "asyncio.Task[None]") -> None:
+        """Fail with what went wrong in settling, if something did: no caller waits for ever."""
+        if settled.cancelled():
+            self.fail(_unsettled(self.request, lost=True))
+        elif (error := settled.exception()) is not None and isinstance(error, Exception):
+            self.fail(error)
+
+
+def _answer(request: _Request, reply: Reply) -> Answer:
+    match reply:
+        case [b"ok", int(version)]:
+            return Appended(version)
+        case [b"same", int(version)]:
+            return Same(version)
+        case [b"behind", list(rows)]:
+            return Behind(tuple(_stored(request.stream, cast("list[Row]", rows), request.expected + 1)))
+        case [b"ahead", int(length)]:
+            _journal.critical("%s has %d entries where %d were read", request.stream, length, request.expected)
+            return Ahead(length)
+        case [b"gone"]:
+            return Gone()
+        case _:
+            raise Broken(f"the store answers an append to {request.stream} with {reply!r}")
+
+
+def _stored(stream: str, rows: list[Row], first: int) -> list[Stored]:
+    """Check that the entries are the versions from `first` on, without a gap."""
+    entries = []
+    for version, (id_, (_, e, _, h)) in enumerate(rows, first):
+        if id_ != b"%d-0" % version:
+            _journal.critical("%s has the entry %s where version %d belongs", stream, id_.decode(), version)
+            raise Broken(f"{stream} has the entry {id_.decode()} where version {version} belongs")
+        entries.append(Stored(version, e, h))
+    return entries
+
+
+def _unsettled(request: _Request, *, lost: bool) -> Exception:
+    if lost:
+        return Unconfirmed(request.stream, request.expected + 1)
+    return StoreDown("The store does not answer; nothing happened.")
+
+
+def _is_missing(error: Exception) -> bool:
+    return isinstance(error, ResponseError) and "Function not found" in str(error)
+
+
+def _passing(error: ResponseError) -> bool:
+    """Say whether the server refused a call for a reason that passes: it lacks the function, or is starting up."""
+    return _is_missing(error) or str(error).startswith("LOADING")
