@@ -12,6 +12,7 @@ import os
 import re
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -153,17 +154,18 @@ def _malformed() -> StoreUnfit:
 
 
 async def _await_loaded(client: Redis, loading_s: float) -> None:
-    try:
-        async with asyncio.timeout(loading_s):
-            while True:
-                try:
-                    await client.ping()
-                except exceptions.BusyLoadingError:
-                    await asyncio.sleep(0.1)
-                else:
-                    return
-    except TimeoutError:
-        raise _Unfit(f"was still loading its data after {loading_s:g} seconds") from None
+    until = time.monotonic() + loading_s
+    while True:
+        try:
+            await client.ping()
+        except exceptions.ConnectionError as error:
+            if not isinstance(_chain(error)[-1], exceptions.BusyLoadingError):
+                raise
+            if time.monotonic() > until:
+                raise _Unfit(f"was still loading its data after {loading_s:g} seconds") from None
+            await asyncio.sleep(0.05)
+        else:
+            return
 
 
 def _check(facts: Facts) -> None:
@@ -191,29 +193,38 @@ async def _check_functions(client: Redis) -> None:
 
 def _complaint(error: exceptions.RedisError, client: Redis, answer_s: float) -> str:
     """Say what went wrong, as the rest of a sentence about the store."""
-    root = _root(error)
-    match error:
+    chain = _chain(error)
+    root = chain[-1]
+    over = " over TLS" if issubclass(client.connection_pool.connection_class, SSLConnection) else ""
+    match [link for link in chain if isinstance(link, exceptions.RedisError)][-1]:
         case exceptions.AuthenticationError() if _password(client):
             return "does not accept this user and password"
         case exceptions.AuthenticationError():
             return "wants a password, and its address gives none"
         case exceptions.TimeoutError():
-            return f"did not answer within {answer_s:g} seconds"
-        case exceptions.ConnectionError() if isinstance(root, OSError):
-            over = " over TLS" if issubclass(client.connection_pool.connection_class, SSLConnection) else ""
+            return f"did not answer{over} within {answer_s:g} seconds"
+        case exceptions.ConnectionError() if isinstance(root, OSError) and (over or not _hung_up(root)):
             return f"can't be reached{over}: {_reason(root)}"
-        case exceptions.ConnectionError():
+        case exceptions.ConnectionError() if not over:
             return "closed the connection; if it speaks TLS, its address begins with rediss://"
-        case exceptions.ResponseError():
-            return f"refuses to serve us: {_scrubbed(error, client)}"
+        case exceptions.ConnectionError():
+            return "closed the connection"
+        case exceptions.ResponseError() as answer:
+            return f"refuses to serve us: {_scrubbed(answer, client)}"
         case _:
             return "does not answer as a Redis does"
 
 
-def _root(error: BaseException) -> BaseException:
-    while (deeper := error.__cause__ or error.__context__) is not None:
-        error = deeper
-    return error
+def _chain(error: BaseException) -> list[BaseException]:
+    """List an error and what it came from: the client wraps what it meets, twice where it meets it while connecting."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(cause)
+    return chain
+
+
+def _hung_up(error: OSError) -> bool:
+    return isinstance(error, ConnectionResetError | BrokenPipeError)
 
 
 def _reason(error: OSError) -> str:

@@ -26,12 +26,14 @@ BINARIES: Mapping[str, str] = MappingProxyType(
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 
 
-def free_port() -> int:
-    """Ask the system for a TCP port on the loopback that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port(*, bus: bool = False) -> int:
+    """Ask the system for a TCP port on the loopback where nobody listens; a cluster's bus is 10,000 above its port."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if not bus or port < 55_000:
+            return port
 
 
 @contextlib.contextmanager
@@ -63,6 +65,12 @@ def asking(url: str) -> Iterator[Redis]:
         yield client
     finally:
         client.close()
+
+
+def administer(url: str, *command: str) -> None:
+    """Send a command for which the client has no name."""
+    with asking(url) as client:
+        assert client.execute_command(*command)  # type: ignore[no-untyped-call]
 
 
 def write(url: str, key: str) -> None:
