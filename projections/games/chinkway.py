@@ -74,7 +74,9 @@ class Capturing(Struct, frozen=True):
 
 
 class DealOver(Struct, frozen=True, gc=False):
-    """No deal is in play: before the first and after the last."""
+    """No deal is in play, before the first and after the last: nobody must act."""
+
+    seat: None = None
 
 
 Phase = Playing | Capturing | Discarding | Declaring | DealOver

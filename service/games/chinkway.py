@@ -59,9 +59,9 @@ REASONS = {
     "part_already_met": "At this table, a card may be captured only if it meets a further part of the quest.",
 }
 
+_PRINTED = {card: place for place, card in enumerate(FRENCH)}
 _TRICK = 5
 _QUEST = 5
-_CARDS_PLAYED = 50
 _TRUMPS: tuple[Trump, ...] = ("S", "H", "D", "C", "NT")
 
 
@@ -109,17 +109,19 @@ _TURN = tuple(TurnBegan((seat,)) for seat in range(SEATS))
 def legal(state: State, seat: int) -> Iterator[Command]:
     """Return every command this seat may give now; pairs to discard once each, in printed order."""
     phase = state.phase
+    if phase.seat != seat:
+        return iter(())
     match phase:
-        case Playing(actor) if actor == seat:
+        case Playing():
             return map(_PLAY.__getitem__, playable(_hand(state, seat), state.trick, state.trump, state.options.void))
-        case Capturing(actor, choices) if actor == seat:
-            return chain(map(_CAPTURE.__getitem__, choices), (_DECLINE,))
-        case Discarding(actor) if actor == seat:
+        case Capturing():
+            return chain(map(_CAPTURE.__getitem__, phase.choices), (_DECLINE,))
+        case Discarding():
             return map(Discard, combinations(_hand(state, seat), 2))
-        case Declaring(actor) if actor == seat:
+        case Declaring():
             return iter(_DECLARE)
-        case _:
-            return iter(())
+        case unknown:
+            assert_never(unknown)
 
 
 def playable(
@@ -163,7 +165,7 @@ def _deal(options: Options, deal: int, dealer: int, chance: Shuffles) -> Iterato
     dealt: list[tuple[FrenchCard, ...]] = [()] * SEATS
     # Hands come off whole, the dealer's twelve last (section 9).
     for place, hand in enumerate(hands(pack, (10, 10, 10, 10, 12)), 1):
-        dealt[(dealer + place) % SEATS] = tuple(sorted(hand, key=FRENCH.index))
+        dealt[(dealer + place) % SEATS] = tuple(sorted(hand, key=_PRINTED.__getitem__))
     yield Dealt(deal, dealer, partners.sides_of(options.partners, deal, dealer), tuple(dealt))
     yield _TURN[dealer]
 
@@ -173,22 +175,21 @@ def decide(state: State, ask: Ask) -> Iterator[Event]:
 
     Whose turn it is comes first, then the phase, then the card.
     """
-    phase = state.phase
-    if isinstance(phase, DealOver):
-        raise Refused("not_now")
-    if ask.by.seat != phase.seat:
-        raise Refused("not_your_turn")
-    match phase, ask.command:
-        case Playing(seat), Play(card):
-            return _play(state, ask, seat, card)
-        case Capturing(), Capture(card):
-            return _capture(state, ask, phase, card)
-        case Capturing(seat), Decline():
+    phase, command, seat = state.phase, ask.command, ask.by.seat
+    if seat is None or phase.seat != seat:
+        raise Refused("not_now" if isinstance(phase, DealOver) else "not_your_turn")
+    # The commonest comes first: an arm that does not match costs as much as playing a card.
+    match phase, command:
+        case Playing(), Play():
+            return _play(state, ask, seat, command.card)
+        case Capturing(), Capture():
+            return _capture(state, ask, phase, command.card)
+        case Capturing(), Decline():
             return _decline(state, ask, seat)
-        case Discarding(seat), Discard(cards):
-            return _discard(state, seat, cards)
-        case Declaring(seat), Declare(trump):
-            return _declare(state, ask, seat, trump)
+        case Discarding(), Discard():
+            return _discard(state, seat, command.cards)
+        case Declaring(), Declare():
+            return _declare(state, ask, seat, command.trump)
         case _:
             raise Refused("not_now")
 
@@ -200,7 +201,7 @@ def _discard(state: State, seat: int, cards: tuple[FrenchCard, FrenchCard]) -> I
             raise Refused("card_not_held")
     if cards[0] == cards[1]:
         raise Refused("same_card_twice")
-    first, second = sorted(cards, key=FRENCH.index)
+    first, second = sorted(cards, key=_PRINTED.__getitem__)
     yield Discarded(seat, (first, second))
     yield _TURN[seat]
 
@@ -242,7 +243,7 @@ def _play(state: State, ask: Ask, seat: int, card: FrenchCard) -> Iterator[Event
     if choices:
         yield _TURN[taker]
     else:
-        yield from _next_trick(state, ask, taker, state.captured)
+        yield from _next_trick(state, ask, taker, None)
 
 
 def _may_break_suit(state: State, hand: Sequence[FrenchCard], card: FrenchCard) -> None:
@@ -263,40 +264,44 @@ def capturable(
     """
     category = quests.CATEGORY[options.aces]
     choices = tuple([card for card in trick if wanted[category[card]]])
-    needed = tuple([card for card in choices if met[category[card]] < wanted[category[card]]])
+    needed = tuple([card for card in choices if met[category[card]] < wanted[category[card]]]) if choices else ()
     return (needed if options.surplus == "refuse" else choices), needed
 
 
 def _capture(state: State, ask: Ask, phase: Capturing, card: FrenchCard) -> Iterator[Event]:
-    seat = phase.seat
-    if card not in state.trick:
-        raise Refused("card_not_in_trick")
     category = quests.CATEGORY[state.options.aces][card]
     if card not in phase.choices:
+        if card not in state.trick:
+            raise Refused("card_not_in_trick")
         raise Refused("part_already_met" if state.wanted[category] else "category_not_in_quest")
-    credited = _scorers(state, seat) if card in phase.needed else ()
-    yield Captured(seat, card, category, credited)
-    captured = [[*haul, card] if owner == seat else haul for owner, haul in enumerate(state.captured)]
-    yield from _next_trick(state, ask, seat, captured)
+    yield Captured(phase.seat, card, category, _scorers(state, phase.seat) if card in phase.needed else ())
+    yield from _next_trick(state, ask, phase.seat, card)
 
 
 def _scorers(state: State, seat: int) -> tuple[int, ...]:
+    """Return the seats for which a capture of this seat counts."""
     if state.options.team_scoring == "sum":
         return (seat,)
-    return next(side for side in state.sides if seat in side)
+    for side in state.sides:
+        if seat in side:
+            return side
+    raise ValueError(f"seat {seat} is on none of the sides {state.sides}")
 
 
 def _decline(state: State, ask: Ask, seat: int) -> Iterator[Event]:
     yield Declined(seat)
-    yield from _next_trick(state, ask, seat, state.captured)
+    yield from _next_trick(state, ask, seat, None)
 
 
-def _next_trick(state: State, ask: Ask, leader: int, captured: Sequence[Sequence[FrenchCard]]) -> Iterator[Event]:
-    """Go on after a trick with everything `captured` by then: the next lead, the next deal or the end."""
-    # While the last card of a trick is decided its player still holds it; whoever has played holds none after ten.
-    if len(state.played) + _TRICK - len(state.trick) < _CARDS_PLAYED:
+def _next_trick(state: State, ask: Ask, leader: int, capture: FrenchCard | None) -> Iterator[Event]:
+    """Go on after a trick, from which its taker captured a card or none: the next lead, the next deal or the end."""
+    # The card that completes a trick is still held while it is decided, so the last trick leaves at most one.
+    if sum(state.held) > 1:
         yield _TURN[leader]
         return
+    captured = [tuple(haul) for haul in state.captured]
+    if capture is not None:
+        captured[leader] += (capture,)
     parts, points = score(captured, state.sides, state.wanted, state.options)
     totals = tuple(map(add, state.totals, points))
     yield DealScored(state.deal, parts, points, totals)
