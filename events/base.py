@@ -1,0 +1,69 @@
+"""What every event, every decision and every entry of the log is made of.
+
+An *event* is one thing that happened. A *decision* is what one command made happen, one entry of a stream.
+The bytes of an entry are fixed for ever: its members are encoded in the order in which `Entry` declares them.
+"""
+
+from typing import Annotated, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+COMMAND = TypeVar("COMMAND")
+EVENT = TypeVar("EVENT")
+
+MAX_SEATS = 8
+
+Seat = Annotated[int, Meta(ge=0, lt=MAX_SEATS, description="A place at a table, counted from 0.")]
+Version = Annotated[int, Meta(ge=0, le=2**53, description="The number of decisions in a stream.")]
+Millis = Annotated[int, Meta(ge=0, le=2**53, description="UTC, in milliseconds since 1970.")]
+PlayerId = Annotated[
+    str,
+    Meta(min_length=1, max_length=64, description="An account's id, or `bot:<name>/<build>#<seat>`."),
+]
+Head = Annotated[
+    str,
+    Meta(pattern="^[0-9a-f]{64}$", description="The hash that a stream's entries chain up to, in hex."),
+]
+
+
+class Event(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """One thing that happened; each kind names itself by a dotted tag that never changes."""
+
+
+class By(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Who asked for a decision: a seat's player, a player in a role, or a part of the service."""
+
+    seat: Seat | None = None
+    role: Literal["host", "arbiter", "director"] | None = None
+    service: Literal["clock", "system"] | None = None
+    player: PlayerId | None = None
+
+
+class Entry(msgspec.Struct, Generic[COMMAND, EVENT], frozen=True):
+    """One entry of a stream, as it is stored; the head is kept beside it.
+
+    `command` is null only where a decision answers no command, `key` is the hex of an idempotency key's hash,
+    `cause` names the decision of another stream that led to this one.
+    """
+
+    log: Literal[1]
+    stream: str
+    version: Version
+    at: Millis
+    by: By
+    command: COMMAND | None
+    cause: str | None
+    key: str | None
+    salt: str
+    events: tuple[EVENT, ...]
+
+
+class Decision(msgspec.Struct, Generic[EVENT], frozen=True):
+    """One entry as a viewer may see it: without command, cause, key and salt, its events redacted."""
+
+    version: Version
+    at: Millis
+    by: By
+    head: Head
+    events: tuple[EVENT, ...]

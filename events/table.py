@@ -1,0 +1,118 @@
+"""What can happen at any table, whatever is played there: the neutral events.
+
+Everything that is not a game reads these alone. Sealed parts (`Seeded.seed`, `Shuffled.order`) are null for
+everybody until `Opened` states them all.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from events.base import Event, PlayerId, Seat
+
+Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
+DealNumber = Annotated[int, Meta(ge=0, le=65_535, description="Counted from 1; 0 before the first deal.")]
+ShuffleNumber = Annotated[int, Meta(ge=0, lt=2**32, description="65536 times the deal, plus which shuffle of it.")]
+Hex256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="256 bits in lower-case hex.")]
+Nonce = Annotated[
+    str,
+    Meta(max_length=64, pattern="^[A-Za-z0-9_-]*$", description="A player's own share in the shuffles; public."),
+]
+StartRule = Literal["full", "host"]
+Outcome = Literal["finished", "abandoned", "annulled", "adjudicated"]
+Sealed = tuple[str | int, ...]
+
+
+class Created(Event, frozen=True, tag="table.created"):
+    """A table was opened; `options` holds every option of the game, defaults included."""
+
+    game: str
+    ruleset: str
+    seats: Annotated[int, Meta(ge=1, le=8)]
+    options: dict[str, bool | int | str]
+    start: StartRule
+    host: PlayerId
+    commitment: Hex256
+
+
+class Seeded(Event, frozen=True, tag="table.seeded"):
+    """The seed of all the table's shuffles was drawn; sealed."""
+
+    seed: Hex256 | None
+
+
+class SeatTaken(Event, frozen=True, tag="table.seat_taken"):
+    """A player sat down; `bot` names a bot and its build, null for a person."""
+
+    seat: Seat
+    player: PlayerId
+    nonce: Nonce
+    bot: str | None
+
+
+class SeatLeft(Event, frozen=True, tag="table.seat_left"):
+    """A player stood up before play."""
+
+    seat: Seat
+    player: PlayerId
+
+
+class Started(Event, frozen=True, tag="table.started"):
+    """Play began with the seats that were taken, in ascending order."""
+
+    seats: tuple[Seat, ...]
+
+
+class Shuffled(Event, frozen=True, tag="table.shuffled"):
+    """Shuffle number `c` was made of cards (their names) or, for a lot, of seats; its order is sealed."""
+
+    c: ShuffleNumber
+    order: Sealed | None
+
+
+class TurnBegan(Event, frozen=True, tag="table.turn_began"):
+    """A prompt went out to these seats; its turn is the version of this decision."""
+
+    seats: tuple[Seat, ...]
+
+
+class Scored(Event, frozen=True, tag="table.scored"):
+    """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
+
+    deal: DealNumber
+    points: tuple[Points | None, ...]
+    scores: tuple[Points | None, ...]
+
+
+class Resigned(Event, frozen=True, tag="table.resigned"):
+    """A player gave up; the seat is forfeit."""
+
+    seat: Seat
+
+
+class Ended(Event, frozen=True, tag="table.ended"):
+    """Play ended; one place per seat, null for untaken seats and where nothing was played."""
+
+    outcome: Outcome
+    places: tuple[Place | None, ...]
+
+
+class Order(msgspec.Struct, frozen=True, gc=False):
+    """The order that shuffle number `c` gave."""
+
+    c: ShuffleNumber
+    order: Sealed
+
+
+class Opened(Event, frozen=True, tag="table.opened"):
+    """Everything sealed by chance was opened: the seed, and the order of every shuffle that was made."""
+
+    seed: Hex256
+    orders: tuple[Order, ...]
+
+
+TableEvent = (
+    Created | Seeded | SeatTaken | SeatLeft | Started | Shuffled | TurnBegan | Scored | Resigned | Ended | Opened
+)

@@ -1,0 +1,95 @@
+"""The one fold: entries of a stream, or redacted decisions, added up to a table.
+
+Deciding, viewing, replay and audit all stand on this fold. What a game adds to it is one `Projection`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, get_args
+
+import msgspec
+from msgspec import Raw
+
+from events.base import Decision, Entry, Event
+from events.table import Created, Started, TableEvent
+from projections import table as neutral
+from projections.table import Table, View
+
+PLAY = TypeVar("PLAY")
+OPTIONS = TypeVar("OPTIONS")
+
+_NEUTRAL = frozenset(get_args(TableEvent))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projection(Generic[PLAY, OPTIONS]):
+    """What one ruleset of a game adds to the fold.
+
+    events    the union of the game's own events
+    options   the struct of its options; every field has a default
+    begin     the state when play starts: from the options, the number of seats, the seats taken
+    evolve    add one of the game's own events to the state, in place or anew; returns the state from then on
+    view      a table as this seat may see it, None for a spectator
+    redact    one of the game's own events as this seat may see it
+    cards     every card of the state, wherever it lies, copies included: the same multiset at every version
+    """
+
+    name: str
+    ruleset: str
+    events: object
+    options: type[OPTIONS]
+    begin: Callable[[OPTIONS, int, tuple[int, ...]], PLAY]
+    evolve: Callable[[PLAY, Any], PLAY]
+    view: Callable[[Table[PLAY, OPTIONS], int | None], View[OPTIONS]]
+    redact: Callable[[Any, int | None], Event]
+    cards: Callable[[PLAY], Iterable[str]]
+
+    @cached_property
+    def _decoder(self) -> "msgspec.json.Decoder[Entry[Raw, Event]]":
+        return msgspec.json.Decoder(Entry[Raw, TableEvent | self.events])  # type: ignore[name-defined]
+
+    def decode(self, entry: bytes) -> Entry[Raw, Event]:
+        """Read one stored entry; its command stays as stored."""
+        return self._decoder.decode(entry)
+
+
+def add(
+    projection: Projection[PLAY, OPTIONS],
+    table: Table[PLAY, OPTIONS],
+    entry: Entry[Any, Event] | Decision[Event],
+    head: bytes,
+) -> None:
+    """Add one decision, stored or redacted, to the table it follows."""
+    table.version = entry.version
+    table.at = entry.at
+    table.head = head
+    for event in entry.events:
+        evolve(projection, table, event)
+
+
+def evolve(projection: Projection[PLAY, OPTIONS], table: Table[PLAY, OPTIONS], event: Event) -> None:
+    """Add one event, neutral or the game's own."""
+    if type(event) not in _NEUTRAL:
+        table.play = projection.evolve(table.play, event)  # type: ignore[arg-type] # no game event comes before play
+        return
+    neutral.evolve(table, event)  # type: ignore[arg-type]
+    if isinstance(event, Created):
+        table.options = msgspec.convert(event.options, projection.options)
+    elif isinstance(event, Started):
+        table.play = projection.begin(table.options, len(table.sitters), event.seats)  # type: ignore[arg-type]
+
+
+def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None) -> Event:
+    """Return an event as this seat may see it, None for a spectator."""
+    if type(event) in _NEUTRAL:
+        return neutral.redact(event)  # type: ignore[arg-type]
+    return projection.redact(event, seat)
+
+
+def decision(
+    projection: Projection[PLAY, OPTIONS], entry: Entry[Any, Event], head: bytes, seat: int | None
+) -> Decision[Event]:
+    """Return an entry as this seat may see it, None for a spectator."""
+    events = tuple([redact(projection, event, seat) for event in entry.events])
+    return Decision(entry.version, entry.at, entry.by, head.hex(), events)

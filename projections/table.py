@@ -1,0 +1,229 @@
+"""A table: what the neutral events add up to, and what each viewer may see of it.
+
+The state is folded in place: `evolve` changes the table it is given. Whoever needs two versions folds twice.
+"""
+
+from typing import Generic, Literal, TypedDict, TypeVar, assert_never
+
+from msgspec import Struct
+
+from events.base import Head, Millis, PlayerId, Seat, Version
+from events.table import (
+    Created,
+    Ended,
+    Opened,
+    Order,
+    Outcome,
+    Place,
+    Points,
+    Resigned,
+    Scored,
+    SeatLeft,
+    SeatTaken,
+    Seeded,
+    Shuffled,
+    Started,
+    StartRule,
+    TableEvent,
+    TurnBegan,
+)
+
+PLAY = TypeVar("PLAY")
+OPTIONS = TypeVar("OPTIONS")
+
+Status = Literal["open", "playing", "paused", "ended"]
+
+
+class Sitter(Struct, frozen=True, gc=False):
+    """Who sits on a seat; `bot` names a bot and its build, null for a person."""
+
+    player: str
+    nonce: str
+    bot: str | None
+
+
+class Table(Struct, Generic[PLAY, OPTIONS]):
+    """A table at one version; `play` is the state of its game, None before play.
+
+    `options` are the game's own, None only at version 0. `sitters` has one place per seat, None where nobody sits;
+    `former` remembers the seats of those who left before play, `resigned` the order in which seats were given up.
+    `seed` and `orders` are what `Opened` will state: None and empty in a fold of redacted decisions, until then.
+    """
+
+    id: str
+    version: int = 0
+    head: bytes = b""
+    at: int = 0
+    game: str = ""
+    ruleset: str = ""
+    host: str = ""
+    start: StartRule = "full"
+    status: Status = "open"
+    outcome: Outcome | None = None
+    options: OPTIONS | None = None
+    sitters: list[Sitter | None] = []
+    former: dict[str, int] = {}
+    resigned: tuple[int, ...] = ()
+    to_act: tuple[int, ...] = ()
+    turn: int = 0
+    scores: tuple[int | None, ...] = ()
+    places: tuple[int | None, ...] | None = None
+    seed: str | None = None
+    orders: list[Order] = []
+    play: PLAY | None = None
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The seats somebody sits on, ascending."""
+        return tuple(seat for seat, sitter in enumerate(self.sitters) if sitter is not None)
+
+    @property
+    def nonces(self) -> tuple[str, ...]:
+        """The nonces that count, one per seat; an untaken seat's is empty."""
+        return tuple(sitter.nonce if sitter is not None else "" for sitter in self.sitters)
+
+    def seat_of(self, player: str) -> int | None:
+        """Return the seat where this player sits, None for a spectator."""
+        for seat, sitter in enumerate(self.sitters):
+            if sitter is not None and sitter.player == player:
+                return seat
+        return None
+
+
+def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
+    """Add one neutral event to the table; its options and its play are the fold's to set."""
+    match event:
+        case TurnBegan(seats):
+            table.to_act = seats
+            table.turn = table.version
+        case Shuffled(c, order):
+            if order is not None:
+                table.orders.append(Order(c, order))
+        case Scored(_, _, scores):
+            table.scores = scores
+        case SeatTaken(seat, player, nonce, bot):
+            table.sitters[seat] = Sitter(player, nonce, bot)
+        case SeatLeft(seat, player):
+            table.sitters[seat] = None
+            table.former[player] = seat
+        case Resigned(seat):
+            table.resigned += (seat,)
+            table.to_act = tuple(other for other in table.to_act if other != seat)
+        case Created():
+            _create(table, event)
+        case Seeded(seed):
+            table.seed = seed
+        case Started(seats):
+            table.status = "playing"
+            table.scores = tuple(0 if seat in seats else None for seat in range(len(table.sitters)))
+        case Ended(outcome, places):
+            table.status = "ended"
+            table.outcome = outcome
+            table.places = places
+            table.to_act = ()
+        case Opened(seed, _):
+            table.seed = seed
+        case _:
+            assert_never(event)
+
+
+def _create(table: Table[PLAY, OPTIONS], event: Created) -> None:
+    table.game = event.game
+    table.ruleset = event.ruleset
+    table.host = event.host
+    table.start = event.start
+    table.sitters = [None] * event.seats
+    table.scores = (None,) * event.seats
+
+
+def redact(event: TableEvent) -> TableEvent:
+    """Return a neutral event as everybody may see it: the sealed parts of chance are null until `Opened`."""
+    match event:
+        case Seeded():
+            return Seeded(None)
+        case Shuffled(c, _):
+            return Shuffled(c, None)
+        case _:
+            return event
+
+
+class SeatView(Struct, frozen=True, gc=False):
+    """A seat as everybody sees it; `player` is null where nobody sits, `bot` null unless a bot does."""
+
+    seat: Seat
+    player: PlayerId | None
+    bot: str | None
+    resigned: bool
+
+
+class Public(TypedDict):
+    """What every viewer of a table sees alike, and which seat is the viewer's own."""
+
+    game: str
+    table: str
+    version: int
+    head: str
+    ruleset: str
+    status: Status
+    outcome: Outcome | None
+    seats: tuple[SeatView, ...]
+    you: int | None
+    to_act: tuple[int, ...]
+    turn: int
+    due: int | None
+    scores: tuple[int | None, ...]
+    places: tuple[int | None, ...] | None
+
+
+class View(Struct, Generic[OPTIONS], frozen=True, kw_only=True):
+    """A table as one viewer may see it; a game's own view adds its own fields.
+
+    `you` is the viewer's seat, null for a spectator. `to_act` names only the seats that must act next, `turn` is the
+    version at which their prompt began, `due` the moment their time ends (null without a clock). `scores` and
+    `places` hold one entry per seat, null for untaken seats. `seen` lists the cards that the viewer saw go by.
+    """
+
+    game: str
+    table: str
+    version: Version
+    head: Head
+    ruleset: str
+    status: Status
+    outcome: Outcome | None
+    options: OPTIONS
+    seats: tuple[SeatView, ...]
+    you: Seat | None
+    to_act: tuple[Seat, ...]
+    turn: Version
+    due: Millis | None
+    scores: tuple[Points | None, ...]
+    places: tuple[Place | None, ...] | None
+    seen: tuple[str, ...]
+
+
+def public(table: Table[PLAY, OPTIONS], seat: int | None) -> Public:
+    """State the neutral part of a view; a game adds `options`, `seen` and its own."""
+    return {
+        "game": table.game,
+        "table": table.id,
+        "version": table.version,
+        "head": table.head.hex(),
+        "ruleset": table.ruleset,
+        "status": table.status,
+        "outcome": table.outcome,
+        "seats": tuple(_seat_view(table, number) for number in range(len(table.sitters))),
+        "you": seat,
+        "to_act": table.to_act,
+        "turn": table.turn,
+        "due": None,
+        "scores": table.scores,
+        "places": table.places,
+    }
+
+
+def _seat_view(table: Table[PLAY, OPTIONS], seat: int) -> SeatView:
+    sitter = table.sitters[seat]
+    resigned = seat in table.resigned
+    return (
+        SeatView(seat, None, None, resigned) if sitter is None else SeatView(seat, sitter.player, sitter.bot, resigned)
+    )

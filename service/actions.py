@@ -1,0 +1,116 @@
+"""What a seat may do now, as data: a client that knows no rules plays any game by posting what is listed.
+
+Resigning is open to every seat until play ends and is not listed: who posts anything that is listed plays on.
+"""
+
+from collections import Counter
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct, inspect
+from msgspec.structs import replace
+
+from events.base import By, Seat, Version
+from projections.table import Table
+from service.game import LISTED, Ask, Command, Game, Refused, tag_of
+
+COMMAND = TypeVar("COMMAND")
+
+
+class Open(Struct, Generic[COMMAND], frozen=True):
+    """A type of command with too many bodies to list: the schema that describes it, and a complete example."""
+
+    type: str
+    schema: dict[str, Any]
+    example: COMMAND
+
+
+class Forbidden(Struct, frozen=True):
+    """A type of command that is refused now, whatever its body, and why."""
+
+    type: str
+    reason: str
+
+
+class Actions(Struct, Generic[COMMAND], frozen=True):
+    """What the seat may do at this version; `complete` if `legal` lists every body that would be accepted.
+
+    `turn` is the prompt that stands; each entry of `legal` is a complete body that names it. Without a seat all is empty.
+    """
+
+    version: Version
+    seat: Seat | None
+    turn: Version
+    complete: bool
+    legal: tuple[COMMAND, ...]
+    open: tuple[Open[COMMAND], ...]
+    refused: tuple[Forbidden, ...]
+
+
+def actions(game: Game[Any, Any], table: Table[Any, Any], seat: int | None) -> Actions[Command]:
+    """Return what this seat may do now."""
+    if seat is None:
+        return Actions(table.version, None, table.turn, True, (), (), ())
+    legal = legal_now(game, table, seat)
+    counts = Counter(type(command) for command in legal)
+    listed = [command for command in legal if counts[type(command)] <= LISTED]
+    opened = []
+    for kind in (kind for kind, count in counts.items() if count > LISTED):
+        example = next(command for command in legal if type(command) is kind)
+        listed.append(example)
+        opened.append(Open(tag_of(kind), msgspec.json.schema(kind), example))
+    refused = tuple(
+        Forbidden(tag_of(kind), _reason(game, table, seat, kind)) for kind in game.command_types if kind not in counts
+    )
+    return Actions(table.version, seat, table.turn, not opened, tuple(listed), tuple(opened), refused)
+
+
+def legal_now(game: Game[Any, Any], table: Table[Any, Any], seat: int) -> tuple[Command, ...]:
+    """Return the legal commands of a seat, each with its turn; none unless the seat is prompted."""
+    if seat not in table.to_act:
+        return ()
+    return tuple(replace(command, turn=table.turn) for command in game.legal(table.play, seat))
+
+
+def _reason(game: Game[Any, Any], table: Table[Any, Any], seat: int, kind: type[Command]) -> str:
+    """Return why no command of this kind is legal: what deciding any one of them says."""
+    if table.status == "ended":
+        return "ended"
+    if table.play is None:
+        return "not_started"
+    if seat in table.resigned:
+        return "resigned"
+    ask = Ask(By(seat=seat), sample(kind), table.at, forfeits=table.resigned)
+    try:
+        for _ in game.decide(table.play, ask):
+            break
+    except Refused as refused:
+        return refused.reason
+    message = f"{tag_of(kind)} is accepted from seat {seat} but not listed as legal at version {table.version}"
+    raise AssertionError(message)
+
+
+def sample(kind: type[Command]) -> Command:
+    """Return some command of a kind, the first that its schema allows: right in shape, whatever the rules say of it."""
+    described = inspect.type_info(kind)
+    assert isinstance(described, inspect.StructType)  # noqa: S101 for the type checker: a Command is a Struct
+    return kind(**{field.name: _sample(field.type) for field in described.fields if field.required})
+
+
+def _sample(kind: inspect.Type) -> Any:
+    match kind:
+        case inspect.Metadata(inner):
+            return _sample(inner)
+        case inspect.LiteralType(values):
+            return values[0]
+        case inspect.IntType():
+            return kind.ge or 0
+        case inspect.VarTupleType(item):
+            return (_sample(item),) * (kind.min_length or 0)
+        case inspect.TupleType(items):
+            return tuple(_sample(item) for item in items)
+        case inspect.UnionType(members):
+            return None if kind.includes_none else _sample(members[0])
+        case _:
+            message = f"no sample is known of {kind}"
+            raise NotImplementedError(message)

@@ -1,0 +1,108 @@
+"""What the API answers: the shapes of bodies, and how they become bytes."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+from litestar.response.base import ASGIResponse
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from events.base import Decision, Head, Seat, Version
+
+EVENT = TypeVar("EVENT")
+VIEW = TypeVar("VIEW")
+
+Id = Annotated[
+    str,
+    Meta(
+        min_length=26,
+        max_length=26,
+        pattern="^[0-9a-hjkmnp-tv-z]{26}$",
+        description="130 bits in lower-case Crockford base32.",
+        examples=["zwyrd6z1rv0whe6m1110rdv1ew"],
+    ),
+]
+Name = Annotated[str, Meta(min_length=1, max_length=256, description="What people call the player.", examples=["Ada"])]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Player(Struct, frozen=True):
+    """An account as everybody may see it."""
+
+    id: Id
+    name: Name
+
+
+class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
+    """What opening an account takes; a name is kept with 1 to 64 characters, none of them invisible."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["Ada"])]
+
+
+class Welcome(Struct, frozen=True):
+    """A new account, and the token that speaks for it; the token is shown this once."""
+
+    player: Player
+    token: Annotated[str, Meta(pattern="^evf_[A-Za-z0-9_-]{43}$", description="A bearer token.")]
+
+
+class Me(Struct, frozen=True):
+    """Whom the token speaks for, and what it may do."""
+
+    player: Player
+    scopes: tuple[str, ...]
+
+
+class Players(Struct, frozen=True):
+    """The accounts asked for, in the order of the question."""
+
+    players: tuple[Player, ...]
+
+
+class Seated(Struct, frozen=True):
+    """The seat that was taken, by the decision that did it."""
+
+    seat: Seat
+    version: Version
+    head: Head
+
+
+class Done(Struct, Generic[EVENT, VIEW], frozen=True):
+    """The decision that a command became, as its player may see it; `view` if it was asked for."""
+
+    version: Version
+    head: Head
+    events: tuple[EVENT, ...]
+    view: VIEW | UnsetType = UNSET
+
+
+class Decisions(Struct, Generic[EVENT], frozen=True):
+    """A page of decisions; `next` is the version to ask after for the next page, null at the newest."""
+
+    decisions: tuple[Decision[EVENT], ...]
+    next: Version | None
+
+
+class Health(Struct, frozen=True):
+    """Whether the process, or the whole service, can do its work."""
+
+    status: str
+
+
+def encoded(body: Any) -> bytes:
+    """Write a body as JSON."""
+    return _encode(body)
+
+
+def answer(
+    body: Any, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = "application/json"
+) -> ASGIResponse:
+    """Return a response with this body: a value to write as JSON, or bytes as they are."""
+    content = body if isinstance(body, bytes) else _encode(body)
+    return ASGIResponse(body=content, status_code=status, headers=dict(headers or {}), media_type=media_type)
+
+
+def empty(status: int, headers: Mapping[str, str] | None = None) -> ASGIResponse:
+    """Return a response without a body."""
+    return ASGIResponse(status_code=status, headers=dict(headers or {}))

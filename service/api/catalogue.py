@@ -1,0 +1,170 @@
+"""Routes of what can be played: the games, their options and commands, their rules pages."""
+
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import msgspec
+from litestar.response.base import ASGIResponse
+from msgspec import Meta, Struct
+
+from service.api.answers import answer
+from service.api.endpoint import Endpoint, Parameter
+from service.api.requests import AnyRequest, accepts, header, known_query
+from service.errors import NotFound
+from service.game import REASONS, Command, Game, tag_of
+from service.games import Games, rules_pages
+from service.web import page
+
+MARKDOWN = "text/markdown"
+HTML = "text/html"
+
+Schema = dict[str, Any]
+Count = Annotated[int, Meta(ge=1, le=8)]
+
+
+class SeatRange(Struct, frozen=True):
+    """How many may play: from `least` to `most`, `usual` where nothing is said."""
+
+    least: Count
+    most: Count
+    usual: Count
+
+
+class CommandType(Struct, frozen=True):
+    """A type of command, with the JSON Schema of its body."""
+
+    type: str
+    description: str
+    schema: Schema
+
+
+class GameSummary(Struct, frozen=True):
+    """A game that can be played here; `ruleset` is what new tables are pinned to."""
+
+    game: str
+    title: str
+    ruleset: str
+    seats: SeatRange
+
+
+class GameDetails(Struct, frozen=True):
+    """A game in full: its options as JSON Schema, its commands, and every reason it can refuse one for."""
+
+    game: str
+    title: str
+    ruleset: str
+    seats: SeatRange
+    options: Schema
+    commands: tuple[CommandType, ...]
+    reasons: dict[str, str]
+    bots: tuple[str, ...]
+
+
+class GameList(Struct, frozen=True):
+    """The games that can be played here, by name."""
+
+    games: tuple[GameSummary, ...]
+
+
+async def all_games(request: AnyRequest) -> ASGIResponse:
+    """List the games."""
+    known_query(request)
+    return answer(GameList(tuple(_summary(game) for game in request.app.state.games)))
+
+
+async def one_game(request: AnyRequest) -> ASGIResponse:
+    """Describe a game."""
+    known_query(request)
+    game = _game(request)
+    return answer(
+        GameDetails(
+            **{name: getattr(_summary(game), name) for name in GameSummary.__struct_fields__},
+            options=msgspec.json.schema(game.projection.options),
+            commands=tuple(_command(kind) for kind in game.command_types),
+            reasons={**REASONS, **game.reasons},
+            bots=tuple(bot.name for bot in request.app.state.bots),
+        )
+    )
+
+
+async def rules(request: AnyRequest) -> ASGIResponse:
+    """Return a game's rules page in the language that the reader likes best, English otherwise."""
+    known_query(request)
+    pages = rules_pages(_game(request))
+    language = _language(header(request, b"accept-language") or "", tuple(pages))
+    text = pages[language].read_text(encoding="utf-8")
+    media = accepts(request, MARKDOWN, HTML)
+    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
+    return answer((page(text) if media == HTML else text).encode(), headers=headers, media_type=media)
+
+
+def _game(request: AnyRequest) -> Game[Any, Any]:
+    games: Games = request.app.state.games
+    game = games.named(request.path_params["game"])
+    if game is None:
+        raise NotFound("There is no such game.")
+    return game
+
+
+def _summary(game: Game[Any, Any]) -> GameSummary:
+    return GameSummary(game.name, game.title, game.ruleset, SeatRange(*game.seats))
+
+
+def _command(kind: type[Command]) -> CommandType:
+    return CommandType(tag_of(kind), cleandoc(kind.__doc__ or ""), msgspec.json.schema(kind))
+
+
+def _language(wanted: str, known: tuple[str, ...]) -> str:
+    """Return the known language that an Accept-Language likes best, English where it likes none of them."""
+    liked = []
+    for part in wanted.split(","):
+        tag, _, quality = part.strip().partition(";q=")
+        try:
+            weight = float(quality or 1)
+        except ValueError:
+            continue
+        liked.append((-weight, len(liked), tag.partition("-")[0].lower()))
+    return next((tag for weight, _, tag in sorted(liked) if weight < 0 and tag in known), "en")
+
+
+_GAME = Parameter("game", "path", str, "The game's name.", required=True)
+_LANGUAGE = Parameter("Accept-Language", "header", str, "The languages that the reader likes.")
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        method="GET",
+        path="/v1/games",
+        name="getGames",
+        summary="The games that can be played here.",
+        handler=all_games,
+        answers={200: GameList},
+        errors=(400,),
+        token=False,
+        tag="games",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/games/{game}",
+        name="getGame",
+        summary="A game: its seats, options, commands and reasons of refusal.",
+        handler=one_game,
+        parameters=(_GAME,),
+        answers={200: GameDetails},
+        errors=(400, 404),
+        token=False,
+        tag="games",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/games/{game}/rules",
+        name="getRules",
+        summary="A game's rules page.",
+        handler=rules,
+        parameters=(_GAME, _LANGUAGE),
+        answers={200: None},
+        media={MARKDOWN: str, HTML: str},
+        errors=(400, 404, 406),
+        token=False,
+        tag="games",
+    ),
+)

@@ -1,0 +1,5 @@
+"""Routes to come."""
+
+from service.api.endpoint import Endpoint
+
+ENDPOINTS: tuple[Endpoint, ...] = ()

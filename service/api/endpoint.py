@@ -1,0 +1,56 @@
+"""One route as a value: what it takes, what it answers, and how it can fail.
+
+The routes, the document and the tests are all made from these values, so that none of them can say what another
+does not do. Handlers read their request through service/api/requests.py: the framework's own injection converts more
+than the contract allows (`"4"` for 4) and costs a quarter of a request.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from litestar import Request
+from litestar.response.base import ASGIResponse
+
+Handler = Callable[[Request[Any, Any, Any]], Awaitable[ASGIResponse]]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A part of the path, the query or the headers; `kind` is a type msgspec can convert text to."""
+
+    name: str
+    where: Literal["path", "query", "header"]
+    kind: Any
+    description: str
+    required: bool = False
+    example: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A route.
+
+    name      its operation id: what generated clients call it
+    path      with parts in braces
+    body      the type of the JSON body, None for none
+    answers   by status, the type of the JSON answer (None: no body)
+    media     further media types that the answer can have, by what they hold one of a line
+    errors    the statuses of the problems that the route can answer with
+    token     whether it needs a bearer token
+    """
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    name: str
+    summary: str
+    handler: Handler
+    answers: Mapping[int, Any]
+    body: Any = None
+    body_example: Any = None
+    parameters: tuple[Parameter, ...] = ()
+    media: Mapping[str, Any] = field(default_factory=dict)
+    errors: tuple[int, ...] = ()
+    headers: tuple[str, ...] = ()
+    token: bool = True
+    tag: str = "service"

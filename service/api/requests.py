@@ -1,0 +1,179 @@
+"""How requests are read: strictly, once, and with a sentence for everything that is outside the contract."""
+
+import re
+from typing import Any, TypeVar, cast
+
+import msgspec
+from litestar import Request
+
+from service.auth.accounts import Accounts, Identity, Scope
+from service.errors import Forbidden, Malformed, TooLarge, Unacceptable, Unauthenticated, Unsupported
+from service.tables import Once
+
+T = TypeVar("T")
+AnyRequest = Request[Any, Any, Any]
+
+MAX_BODY = 65_536
+
+_BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_TAG = re.compile(r'"(0|[1-9][0-9]{0,15})"')
+_AT = re.compile(r"(.*) - at `\$(.*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+
+def header(request: AnyRequest, name: bytes) -> str | None:
+    """Return a header's value, None if it is absent; Malformed if it comes twice or is not ASCII."""
+    found = None
+    for key, value in request.scope["headers"]:
+        if key == name:
+            if found is not None:
+                raise Malformed(f"The header {name.decode()} must come once.", name.decode())
+            found = value
+    if found is None:
+        return None
+    try:
+        return found.decode("ascii")
+    except UnicodeDecodeError:
+        raise Malformed(f"The header {name.decode()} must be ASCII.", name.decode()) from None
+
+
+async def identity(request: AnyRequest, scope: Scope | None = None) -> Identity:
+    """Return whom the bearer token speaks for; raise Unauthenticated if nobody, Forbidden if it lacks the scope."""
+    value = header(request, b"authorization")
+    if value is None:
+        raise Unauthenticated("This needs a bearer token; POST /v1/players gives one.")
+    match = _BEARER.fullmatch(value)
+    if match is None:
+        raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
+    accounts: Accounts = request.app.state.accounts
+    who = await accounts.identify(match[1])
+    if scope is not None and scope not in who.scopes:
+        raise Forbidden(f"The token lacks the scope `{scope}`.")
+    return who
+
+
+async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:
+    """Return the JSON body, strictly decoded; an integral float counts as the integer it is, as JSON Schema has it."""
+    kind = (header(request, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Unsupported("The body must be application/json.")
+    raw = await _bytes(request)
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as strict:
+        try:
+            plain = _integral(msgspec.json.decode(raw))
+            return cast("T", msgspec.convert(plain, decoder.type, strict=True))
+        except (msgspec.ValidationError, RecursionError):
+            raise _malformed(strict) from strict
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"The body is not JSON: {error}.") from error
+    except RecursionError:
+        raise Malformed("The body is nested too deep.") from None
+
+
+async def no_body(request: AnyRequest) -> None:
+    """Check that the request has no body, or an empty JSON object."""
+    if (await _bytes(request)).strip() not in (b"", b"{}"):
+        raise Malformed("This takes no body, or an empty JSON object.")
+
+
+async def _bytes(request: AnyRequest) -> bytes:
+    length = header(request, b"content-length")
+    if length is not None and length.isdigit() and int(length) > MAX_BODY:
+        raise TooLarge(f"A body holds at most {MAX_BODY} bytes.")
+    return await request.body()
+
+
+def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
+    """Return a parameter of the query converted to a type, the default if it is absent."""
+    values = request.query_params.getall(name, [])
+    if not values:
+        return default
+    if len(values) > 1:
+        raise Malformed(f"The parameter {name} must come once.", name)
+    return converted(values[0], kind, name)
+
+
+def converted(text: str, kind: Any, name: str) -> Any:
+    """Return a piece of text as a value of this type; Malformed names the parameter."""
+    try:
+        return msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
+
+
+def known_query(request: AnyRequest, *names: str) -> None:
+    """Check that the query holds no parameters but these."""
+    for name in request.query_params:
+        if name not in names:
+            raise Malformed(f"There is no parameter {name} here.", name)
+
+
+def once(request: AnyRequest, account: str) -> Once | None:
+    """Return the name of a POST with an Idempotency-Key, None for any other request."""
+    if request.method != "POST":
+        return None
+    value = header(request, b"idempotency-key")
+    if value is None:
+        return None
+    if _KEY.fullmatch(value) is None:
+        raise Malformed("An Idempotency-Key has 1 to 255 visible ASCII characters.", "Idempotency-Key")
+    return Once(account, f"{request.method} {request.scope['raw_path'].decode('ascii')}", value)
+
+
+def only_at(request: AnyRequest) -> int | None:
+    """Return the version that If-Match insists on, None without one; it must be one strong tag."""
+    value = header(request, b"if-match")
+    if value is None:
+        return None
+    match = _TAG.fullmatch(value)
+    if match is None:
+        raise Malformed('If-Match must be one strong tag, the version in quotes: "41".', "If-Match")
+    return int(match[1])
+
+
+def already_has(request: AnyRequest, tag: str) -> bool:
+    """Tell whether If-None-Match names this entity tag."""
+    value = header(request, b"if-none-match")
+    if value is None:
+        return False
+    tags = [part.strip().removeprefix("W/") for part in value.split(",")]
+    return tag in tags or "*" in tags
+
+
+def prefers_view(request: AnyRequest) -> bool:
+    """Tell whether the client asks for the view in the answer: `Prefer: return=representation`."""
+    value = header(request, b"prefer") or ""
+    return any(part.strip().lower() == "return=representation" for part in value.split(","))
+
+
+def accepts(request: AnyRequest, *kinds: str) -> str:
+    """Return which of these media types the client likes best, the first where it does not care; else Unacceptable."""
+    value = header(request, b"accept")
+    best = request.accept.best_match(list(kinds)) if value else kinds[0]
+    if best is None:
+        raise Unacceptable(f"This answers with {' or '.join(kinds)}.")
+    return best
+
+
+def _integral(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_integral(item) for item in value]
+        case dict():
+            return {name: _integral(item) for name, item in value.items()}
+        case _:
+            return value
+
+
+def _malformed(error: msgspec.ValidationError) -> Malformed:
+    """Tell a validation error with the place it happened at as a JSON pointer."""
+    match = _AT.fullmatch(str(error))
+    if match is None:
+        return Malformed(f"{error}.", "")
+    pointer = "".join("/" + (step[1] or step[2]) for step in _STEP.finditer(match[2]))
+    return Malformed(f"{match[1]}.", pointer)

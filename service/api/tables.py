@@ -1,0 +1,353 @@
+"""Routes of tables, made anew for each game: its options, commands, events and views are typed in all of them."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+
+import msgspec
+from litestar.response import Stream
+from litestar.response.base import ASGIResponse
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from events.base import Decision, Event, Seat, Version
+from events.table import Nonce, SeatTaken, StartRule, TableEvent
+from projections.table import View
+from service.actions import Actions
+from service.api.answers import Decisions, Done, Id, Seated, answer, empty, encoded
+from service.api.endpoint import Endpoint, Parameter
+from service.api.requests import (
+    AnyRequest,
+    accepts,
+    already_has,
+    body,
+    identity,
+    known_query,
+    no_body,
+    once,
+    only_at,
+    prefers_view,
+    query,
+)
+from service.bots import Bots
+from service.game import Command, Game, Refused
+from service.log import PAGE
+from service.referee import Abandon, Create, Leave, Resign, Sit, Start
+from service.tables import Asked, Tables
+from service.tables import Done as Decided
+
+OPTIONS = TypeVar("OPTIONS")
+
+NDJSON = "application/x-ndjson"
+JSON = "application/json"
+VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
+
+BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=32, examples=["anyone"])]
+Tag = Annotated[str, Meta(pattern='^"(0|[1-9][0-9]{0,15})"$', examples=['"41"'])]
+Count = Annotated[int, Meta(ge=1, le=PAGE)]
+
+
+class NewTable(Struct, Generic[OPTIONS], frozen=True, forbid_unknown_fields=True):
+    """What opening a table takes; all of it may be left out.
+
+    `bots` fill the highest seats at once, the first named the lowest of them. With `start` `full` the last seat taken
+    starts play, with `host` the host does, with the seats taken by then.
+    """
+
+    seats: Annotated[int, Meta(ge=1, le=8)] | UnsetType = UNSET
+    options: OPTIONS | UnsetType = UNSET
+    bots: Annotated[tuple[BotName, ...], Meta(max_length=8)] = ()
+    start: StartRule = "full"
+
+
+class TakeSeat(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which seat to take, the lowest free one if none is named; `nonce` is the player's share in the shuffles.
+
+    The host may name a `bot` to sit there instead.
+    """
+
+    seat: Seat | UnsetType = UNSET
+    nonce: Nonce = ""
+    bot: BotName | UnsetType = UNSET
+
+
+IDEMPOTENCY_KEY = Parameter(
+    "Idempotency-Key",
+    "header",
+    Annotated[str, Meta(min_length=1, max_length=255, pattern="^[!-~]+$")],
+    "Names this request: sent again with the same body it has the same answer and happens once.",
+)
+IF_MATCH = Parameter(
+    "If-Match", "header", Tag, 'Only at this version of the table: `"41"`; else 412 with what was missed.'
+)
+IF_NONE_MATCH = Parameter("If-None-Match", "header", str, "The entity tags you have; 304 if one of them is current.")
+PREFER = Parameter("Prefer", "header", str, "`return=representation` adds the view to the answer.")
+AT = Parameter("at", "query", Version, "The version to look at, with the rights you have today.")
+AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
+LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
+COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
+
+_take_seat = msgspec.json.Decoder(TakeSeat)
+
+
+class TableRoutes:
+    """The routes of one game's tables."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        """Make the routes of this game."""
+        self._game = game
+        self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
+        self._command = msgspec.json.Decoder(self.commands)
+
+    @property
+    def commands(self) -> Any:
+        """The union of all that a seat or the host may post at a table of this game."""
+        return self._game.commands | Resign | Abandon  # type: ignore[operator] # a union known at run time
+
+    async def create(self, request: AnyRequest) -> ASGIResponse:
+        """Open a table."""
+        who = await identity(request, "host")
+        known_query(request)
+        wanted = await body(request, self._new_table)
+        tables = _tables(request)
+        command = self._create(wanted, request.app.state.bots)
+        done = await tables.create(who.account, self._game, command, once(request, who.account))
+        asked = Asked(who.account, self._game.name, done.table.id)
+        view = await tables.view_at(asked, done.decision.version)
+        return answer(view, 201, {"Location": f"/v1/{self._game.name}/tables/{view.table}", **_view_headers(view)})
+
+    async def look(self, request: AnyRequest) -> ASGIResponse:
+        """Return the table as its viewer may see it, now or at a version."""
+        who = await identity(request)
+        known_query(request, "at")
+        asked = self._asked(request, who.account)
+        version = query(request, "at", Version, -1)
+        tables = _tables(request)
+        view = (
+            tables.view(await tables.look(asked), who.account) if version < 0 else await tables.view_at(asked, version)
+        )
+        headers = _view_headers(view)
+        if already_has(request, headers["ETag"]):
+            return empty(304, headers)
+        return answer(view, headers=headers)
+
+    async def sit(self, request: AnyRequest) -> ASGIResponse:
+        """Take a seat, or seat a bot."""
+        who = await identity(request, "play")
+        known_query(request)
+        wanted = await body(request, _take_seat)
+        seat = None if wanted.seat is UNSET else wanted.seat
+        bot = None if wanted.bot is UNSET else _bot(request.app.state.bots, wanted.bot)
+        done = await self._act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
+        taken = next(event.seat for event in done.decision.events if isinstance(event, SeatTaken))
+        return answer(Seated(taken, done.decision.version, done.decision.head), 201)
+
+    async def leave(self, request: AnyRequest) -> ASGIResponse:
+        """Stand up before play."""
+        who = await identity(request, "play")
+        known_query(request)
+        await no_body(request)
+        done = await self._act(request, who.account, Leave())
+        return await _done(request, done, 200)
+
+    async def start(self, request: AnyRequest) -> ASGIResponse:
+        """Start play with the seats taken, as the host."""
+        who = await identity(request, "host")
+        known_query(request)
+        await no_body(request)
+        done = await self._act(request, who.account, Start())
+        return await _done(request, done, 201)
+
+    async def command(self, request: AnyRequest) -> ASGIResponse:
+        """Take one command."""
+        who = await identity(request, "play")
+        known_query(request)
+        command = await body(request, self._command)
+        done = await self._act(request, who.account, command)
+        return await _done(request, done, 201)
+
+    async def actions(self, request: AnyRequest) -> ASGIResponse:
+        """Return what the viewer's seat may do now."""
+        who = await identity(request)
+        known_query(request)
+        found = await _tables(request).actions(self._asked(request, who.account))
+        return answer(found, headers=VIEW_HEADERS)
+
+    async def events(self, request: AnyRequest) -> ASGIResponse | Stream:
+        """Return decisions after a version, a page of JSON or all of them as NDJSON."""
+        who = await identity(request)
+        known_query(request, "after", "limit")
+        asked = self._asked(request, who.account)
+        after = query(request, "after", Version, 0)
+        limit = query(request, "limit", Count, PAGE)
+        tables = _tables(request)
+        if accepts(request, JSON, NDJSON) == NDJSON:
+            first = await tables.decisions(asked, after, PAGE)
+            return Stream(_lines(tables, asked, first), media_type=NDJSON, headers=VIEW_HEADERS)
+        page = await tables.decisions(asked, after, limit)
+        more = page[-1].version if len(page) == limit else None
+        return answer(Decisions(tuple(page), more), headers=VIEW_HEADERS)
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Return the routes, typed for this game."""
+        name, kind = self._game.name, self._game.title.replace(" ", "")
+        events = TableEvent | self._game.projection.events  # type: ignore[operator] # a union known at run time
+        view = _view_of(self._game)
+        table = Parameter("table", "path", Id, "The table's id.", required=True)
+        at = f"/v1/{name}/tables"
+        done = Done[events, view]  # type: ignore[valid-type]
+        return (
+            Endpoint(
+                method="POST",
+                path=at,
+                name=f"open{kind}Table",
+                summary=f"Open a table of {self._game.title} as its host.",
+                handler=self.create,
+                body=NewTable[self._game.projection.options],  # type: ignore[name-defined]
+                parameters=(IDEMPOTENCY_KEY,),
+                answers={201: view},
+                headers=("ETag", "Location"),
+                errors=(400, 401, 403, 409, 413, 415, 422, 503),
+                tag=name,
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{at}/{{table}}",
+                name=f"get{kind}Table",
+                summary="The table as you may see it, now or at a version.",
+                handler=self.look,
+                parameters=(table, AT, IF_NONE_MATCH),
+                answers={200: view, 304: None},
+                headers=("ETag",),
+                errors=(400, 401, 404, 503),
+                tag=name,
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{at}/{{table}}/seats",
+                name=f"take{kind}Seat",
+                summary="Take a seat, or seat a bot as the host.",
+                handler=self.sit,
+                body=TakeSeat,
+                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH),
+                answers={201: Seated},
+                errors=COMMAND_ERRORS,
+                tag=name,
+            ),
+            Endpoint(
+                method="DELETE",
+                path=f"{at}/{{table}}/seats/me",
+                name=f"leave{kind}Seat",
+                summary="Stand up before play.",
+                handler=self.leave,
+                parameters=(table, IF_MATCH, PREFER),
+                answers={200: done},
+                errors=(400, 401, 403, 404, 409, 412, 413, 503),
+                tag=name,
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{at}/{{table}}/start",
+                name=f"start{kind}Table",
+                summary="Start play with the seats taken, as the host.",
+                handler=self.start,
+                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
+                answers={201: done},
+                errors=COMMAND_ERRORS,
+                tag=name,
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{at}/{{table}}/actions",
+                name=f"get{kind}Actions",
+                summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
+                handler=self.actions,
+                parameters=(table,),
+                answers={200: Actions[self._game.commands]},  # type: ignore[name-defined]
+                errors=(400, 401, 404, 503),
+                tag=name,
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{at}/{{table}}/commands",
+                name=f"post{kind}Command",
+                summary="Take one command.",
+                handler=self.command,
+                body=self.commands,
+                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
+                answers={201: done},
+                errors=COMMAND_ERRORS,
+                tag=name,
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{at}/{{table}}/events",
+                name=f"get{kind}Events",
+                summary="The decisions after a version, as you may see them.",
+                handler=self.events,
+                parameters=(table, AFTER, LIMIT),
+                answers={200: Decisions[events]},  # type: ignore[valid-type]
+                media={NDJSON: Decision[events]},  # type: ignore[valid-type]
+                errors=(400, 401, 404, 406, 503),
+                tag=name,
+            ),
+        )
+
+    def _create(self, wanted: NewTable[Any], bots: Bots) -> Create:
+        options = self._game.projection.options() if wanted.options is UNSET else wanted.options
+        return Create(
+            game=self._game.name,
+            ruleset=self._game.ruleset,
+            seats=self._game.seats.usual if wanted.seats is UNSET else wanted.seats,
+            options=msgspec.to_builtins(options),
+            start=wanted.start,
+            bots=tuple(_bot(bots, bot) for bot in wanted.bots),
+        )
+
+    def _asked(self, request: AnyRequest, account: str) -> Asked:
+        return Asked(account, self._game.name, request.path_params["table"])
+
+    async def _act(self, request: AnyRequest, account: str, command: Command) -> Decided:
+        asked = Asked(account, self._game.name, request.path_params["table"], once(request, account), only_at(request))
+        return await _tables(request).act(asked, command)
+
+
+async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse:
+    """Answer with the decision, and with the view right after it if the client prefers that."""
+    version, head, events = done.decision.version, done.decision.head, done.decision.events
+    if not prefers_view(request):
+        return answer(Done(version, head, events), status)
+    tables = _tables(request)
+    view = (
+        tables.view(done.table, done.asked.player)
+        if done.table.version == version
+        else await tables.view_at(done.asked, version)
+    )
+    return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
+
+
+async def _lines(tables: Tables, asked: Asked, page: list[Decision[Event]]) -> AsyncIterator[bytes]:
+    """Yield decisions one a line, from a first page on to the newest."""
+    while page:
+        yield b"".join(encoded(decision) + b"\n" for decision in page)
+        page = await tables.decisions(asked, page[-1].version, PAGE)
+
+
+def _view_of(game: Game[Any, Any]) -> Any:
+    """Return the type of the game's views, as its `view` declares it."""
+    return get_type_hints(game.projection.view)["return"]
+
+
+def _bot(bots: Bots, name: str) -> str:
+    """Return the label of the newest build of a bot."""
+    bot = bots.named(name)
+    if bot is None:
+        raise Refused("no_such_bot")
+    return bot.label
+
+
+def _tables(request: AnyRequest) -> Tables:
+    tables: Tables = request.app.state.tables
+    return tables
+
+
+def _view_headers(view: View[Any]) -> dict[str, str]:
+    return {"ETag": f'"{view.version}"', **VIEW_HEADERS}

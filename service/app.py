@@ -1,0 +1,123 @@
+"""The composition root: everything that a process of the service is made of, put together in one place."""
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from litestar import Litestar
+from litestar.exceptions import HTTPException
+from litestar.handlers import HTTPRouteHandler
+from redis.asyncio import Redis
+
+from service import bots, games
+from service.api import catalogue, documents, health, lobby, players, problems
+from service.api.endpoint import Endpoint
+from service.api.requests import MAX_BODY
+from service.api.tables import TableRoutes
+from service.auth.accounts import Accounts
+from service.auth.keys import secret_from
+from service.bots import Bots
+from service.errors import Obstacle
+from service.game import Refused
+from service.games import Games
+from service.log import Log
+from service.referee import Chances, Referee, chance_of
+from service.settings import Settings
+from service.store import connect
+from service.tables import Tables
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where a process has chance, entropy and time from; tests state their own."""
+
+    chances: Chances = chance_of
+    entropy: Callable[[int], bytes] = os.urandom
+    clock: Callable[[], int] | None = None
+
+
+@dataclass
+class Service:
+    """The parts of one process, connected to the store."""
+
+    settings: Settings
+    redis: Redis
+    games: Games
+    bots: Bots
+    log: Log
+    tables: Tables
+    accounts: Accounts
+
+
+@asynccontextmanager
+async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIterator[Service]:
+    """Connect the parts of a process; raise StoreUnfit or KeysUnfit, each one sentence, where that can't be done."""
+    secret = secret_from(settings.keys, settings.secret)
+    known = games.find(*settings.games)
+    seatable = bots.find()
+    redis = await connect(settings.redis)
+    try:
+        log = Log(redis)
+        tables = Tables(
+            log,
+            known,
+            seatable,
+            secret=secret,
+            referee=Referee(sources.chances),
+            entropy=sources.entropy,
+            clock=sources.clock,
+        )
+        try:
+            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis))
+        finally:
+            await tables.drain()
+            await log.close()
+    finally:
+        await redis.aclose()
+
+
+def endpoints(known: Games) -> tuple[Endpoint, ...]:
+    """Return every route there is for these games."""
+    per_game = (route for game in known for route in TableRoutes(game).endpoints())
+    return (
+        *catalogue.ENDPOINTS,
+        *lobby.ENDPOINTS,
+        *per_game,
+        *players.ENDPOINTS,
+        *health.ENDPOINTS,
+        *documents.ENDPOINTS,
+    )
+
+
+def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
+    """Make the HTTP application of one process; it connects when it starts up."""
+    known = games.find(*settings.games)
+    routes = endpoints(known)
+
+    @asynccontextmanager
+    async def connected(app: Litestar) -> AsyncIterator[None]:
+        async with service(settings, sources) as parts:
+            app.state.update(vars(parts))
+            yield
+
+    app = Litestar(
+        [_handler(route) for route in routes],
+        lifespan=[connected],
+        openapi_config=None,
+        request_max_body_size=MAX_BODY,
+        exception_handlers={
+            Refused: problems.of_refusal,
+            Obstacle: problems.of_obstacle,
+            HTTPException: problems.of_framework,
+            Exception: problems.of_bug,
+        },
+        logging_config=None,
+    )
+    app.state.routes = routes
+    return app
+
+
+def _handler(route: Endpoint) -> HTTPRouteHandler:
+    path = route.path.replace("}", ":str}")
+    return HTTPRouteHandler(path, http_method=route.method, status_code=min(route.answers))(route.handler)

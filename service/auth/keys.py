@@ -1,0 +1,58 @@
+"""The service's own secret: what the ids of keyed requests are derived from.
+
+It lives in a file of the keys' folder (0600), or in the environment, and all processes share it. Whoever loses it
+loses no table; only a keyed request retried across the loss would not meet what it created.
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+SECRET_BYTES = 32
+
+
+class KeysUnfit(Exception):
+    """The keys' folder or the secret in the environment can't be used; the message is one sentence."""
+
+
+def secret_from(folder: Path, stated: str | None) -> bytes:
+    """Return the secret stated as hex, else the one kept in the folder, made there at first; KeysUnfit if neither works."""
+    if stated is not None:
+        return _decoded(stated, "EVENFOLD_SECRET")
+    path = folder / "secret"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create(path)
+        text = path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"The keys' folder {folder} can't be used: {error}."
+        raise KeysUnfit(message) from error
+    return _decoded(text.strip(), str(path))
+
+
+def _create(path: Path) -> None:
+    """Write a new secret unless there is one; of two processes that try at once, one wins and both read its secret."""
+    if path.exists():
+        return
+    draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(secrets.token_hex(SECRET_BYTES) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _decoded(text: str, source: str) -> bytes:
+    try:
+        secret = bytes.fromhex(text)
+    except ValueError:
+        secret = b""
+    if len(secret) != SECRET_BYTES:
+        message = f"{source} must hold {2 * SECRET_BYTES} hex digits."
+        raise KeysUnfit(message)
+    return secret

@@ -1,0 +1,234 @@
+"""Load, fold, decide, append: how any command on any stream becomes a decision.
+
+A worker keeps the folded states it used last. A yes is tried at once on such a state, and the append itself tells
+whether it was the newest. A no is said only from a state confirmed newest. States are folded from confirmed entries
+alone, and a caller who goes away in mid-append changes nothing about that: the append is settled and folded without it.
+"""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
+
+import msgspec
+
+from events.base import By, Entry, Event
+from service.errors import Busy, NotFound, Stale
+from service.game import Refused
+from service.ids import new_salt
+from service.log import PAGE, Ahead, Appended, Behind, Gone, Log, Same
+from service.streams import Shorter, Stored, genesis, head_after
+
+ATTEMPTS = 32
+CACHED_STATES = 4096
+
+T = TypeVar("T")
+
+_logger = logging.getLogger(__name__)
+_encode = msgspec.json.Encoder().encode
+
+
+class Folded(Protocol):
+    """The state of a stream, as far as deciding on it goes."""
+
+    version: int
+    head: bytes
+    at: int
+
+
+STATE = TypeVar("STATE", bound=Folded)
+
+
+class Fold(Protocol[STATE]):
+    """How entries of one kind of stream add up."""
+
+    def empty(self, stream: str) -> STATE:
+        """Return the state of a stream without entries."""
+        ...
+
+    def add(self, state: STATE, stored: Stored) -> None:
+        """Add the entry that follows the state's version."""
+        ...
+
+
+class Draft(NamedTuple):
+    """What deciding a command gave, before it is stored."""
+
+    at: int
+    by: By
+    command: Any
+    events: tuple[Event, ...]
+    cause: str | None = None
+
+
+class Newer(NamedTuple, Generic[STATE]):
+    """The stream had moved on: the state as it is now, `confirmed` if nothing newer was in the store."""
+
+    state: STATE
+    confirmed: bool
+
+
+class Decided(NamedTuple, Generic[STATE]):
+    """A decision that is stored, and the newest state known; `repeated` if an earlier request led to it."""
+
+    stored: Stored
+    state: STATE
+    repeated: bool
+
+
+class Decider(Generic[STATE]):
+    """Decides on the streams of one kind, with a bounded cache of their states."""
+
+    def __init__(
+        self, log: Log, fold: Fold[STATE], *, clock: Callable[[], int] | None = None, cached: int = CACHED_STATES
+    ) -> None:
+        """Take the log, the fold, the clock (UTC ms) and how many states to keep."""
+        self._log = log
+        self._fold = fold
+        self._clock = clock or _utc_ms
+        self._cached = cached
+        self._states: OrderedDict[str, STATE] = OrderedDict()
+        self._appends: set[asyncio.Future[Any]] = set()
+
+    async def newest(self, stream: str) -> STATE:
+        """Return the state as it stands in the store now; raise NotFound for a stream without entries."""
+        state, _ = await self._refreshed(stream, None)
+        if state.version == 0:
+            raise NotFound
+        return state
+
+    async def at(self, stream: str, version: int) -> STATE:
+        """Fold a stream anew up to a version; the state is the caller's own. Raise NotFound if it has no such version."""
+        state = self._fold.empty(stream)
+        while state.version < version:
+            entries = await self._log.read_range(stream, state.version + 1, version)
+            if not entries:
+                raise NotFound
+            self._add(state, entries)
+        return state
+
+    async def decide(
+        self, stream: str, decide: Callable[[STATE, int], Draft], *, key: str | None = None, create: bool = False
+    ) -> Decided[STATE]:
+        """Append what `decide(state, at)` drafts on the newest state; raise what it raises if the newest state says so.
+
+        With a `key` that the stream remembers, return the decision it led to then. A stream without entries is
+        NotFound, unless the command is the one that creates it.
+        """
+        state, confirmed = self._states.get(stream) or self._fold.empty(stream), False
+        for _ in range(ATTEMPTS):
+            try:
+                draft = self._draft(state, decide, create)
+            except (Refused, Stale, NotFound):
+                if confirmed:
+                    raise
+                state, remembered = await self._refreshed(stream, key)
+                if remembered is not None:
+                    return await self._remembered(stream, remembered, state)
+                confirmed = True
+                continue
+            match await self._settled(self._append(stream, state, draft, key)):
+                case Stored() as stored:
+                    return Decided(stored, state, repeated=False)
+                case Same(version):
+                    state, _ = await self._refreshed(stream, None)
+                    return await self._remembered(stream, version, state)
+                case Newer(state, confirmed):
+                    pass
+        raise Busy
+
+    async def drain(self) -> None:
+        """Wait until every append under way is settled and folded."""
+        while self._appends:
+            await asyncio.wait(self._appends)
+
+    def _draft(self, state: STATE, decide: Callable[[STATE, int], Draft], create: bool) -> Draft:
+        if create != (state.version == 0):
+            raise NotFound
+        return decide(state, max(self._clock(), state.at))
+
+    async def _settled(self, append: Coroutine[Any, Any, T]) -> T:
+        """Await an append that goes on to its end even if its caller is cancelled."""
+        task = asyncio.ensure_future(append)
+        self._appends.add(task)
+        task.add_done_callback(self._appends.discard)
+        return await asyncio.shield(task)
+
+    async def _append(self, stream: str, state: STATE, draft: Draft, key: str | None) -> "Stored | Same | Newer[STATE]":
+        stored = self._entry(stream, state, draft, key)
+        match await self._log.append(stream, state.version, stored.e, stored.h, key):
+            case Appended():
+                self._add(state, (stored,))
+                self._keep(stream, state)
+                return stored
+            case Same() as same:
+                return same
+            case Behind(entries):
+                self._add(state, entries)
+                self._keep(stream, state)
+                return Newer(state, confirmed=len(entries) < PAGE)
+            case Ahead(length):
+                return Newer(await self._reloaded(stream, state.version, length), confirmed=True)
+            case Gone():
+                raise NotFound
+            case answer:
+                assert_never(answer)
+
+    def _entry(self, stream: str, state: STATE, draft: Draft, key: str | None) -> Stored:
+        e = _encode(
+            Entry(
+                log=1,
+                stream=stream,
+                version=state.version + 1,
+                at=draft.at,
+                by=draft.by,
+                command=draft.command,
+                cause=draft.cause,
+                key=key,
+                salt=new_salt(),
+                events=draft.events,
+            )
+        )
+        previous = state.head if state.version else genesis(stream)
+        return Stored(state.version + 1, e, head_after(previous, e))
+
+    async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
+        """Return the state as the store has it now, and the version that the key led to, None if it led to none."""
+        state = self._states.get(stream) or self._fold.empty(stream)
+        try:
+            remembered, entries = await self._log.newest(stream, state.version, key)
+        except Shorter as shorter:
+            return await self._reloaded(stream, state.version, shorter.length), None
+        self._add(state, entries)
+        self._keep(stream, state)
+        return state, remembered
+
+    async def _remembered(self, stream: str, version: int, state: STATE) -> Decided[STATE]:
+        (stored,) = await self._log.read_range(stream, version, version)
+        return Decided(stored, state, repeated=True)
+
+    async def _reloaded(self, stream: str, known: int, length: int) -> STATE:
+        """Forget a state that the store does not know any more, and fold what it has; the loss is said loudly."""
+        _logger.critical("store lost decisions: %s had %d, has %d", stream, known, length)
+        self._states.pop(stream, None)
+        state, _ = await self._refreshed(stream, None)
+        return state
+
+    def _add(self, state: STATE, entries: Iterable[Stored]) -> None:
+        for stored in entries:
+            if stored.version > state.version:  # another task may have folded it meanwhile
+                self._fold.add(state, stored)
+
+    def _keep(self, stream: str, state: STATE) -> None:
+        if state.version == 0:
+            return
+        self._states[stream] = state
+        self._states.move_to_end(stream)
+        if len(self._states) > self._cached:
+            self._states.popitem(last=False)
+
+
+def _utc_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,101 @@
+"""What can stand in the way of an answer, as exceptions; only the API knows which HTTP status each of them is.
+
+Refused (service/game.py)     a rule says no: its reason is one of a closed list
+├── NotSeated                 the player has no seat at the table
+└── NotHost                   the player is not its host
+Obstacle                      everything else that a client may meet
+├── Malformed                 the request is outside the contract
+├── TooLarge                  the body is larger than any that is needed
+├── Unsupported               the body is of another media type
+├── Unacceptable              the answer can't be had in any media type that the client takes
+├── Unauthenticated           no token, or one that is unknown, expired or revoked
+├── Forbidden                 the token lacks a scope
+├── NotFound                  no such thing, or none that the player may know of
+├── Stale                     If-Match names an older version
+├── KeyReused                 an Idempotency-Key came back with another body
+├── Busy                      too many others wrote to the stream at once
+├── Unconfirmed               the store can't be asked whether a decision went in
+└── StoreDown                 the store does not answer
+"""
+
+from events.base import Decision, Event
+
+
+class Obstacle(Exception):
+    """Something other than a rule stands in the way; the message is one sentence for the client."""
+
+
+class Malformed(Obstacle):
+    """The request is outside the contract; `field` names the place, as a JSON pointer or a parameter's name."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class TooLarge(Obstacle):
+    """The body is larger than any that is needed."""
+
+
+class Unsupported(Obstacle):
+    """The body is of another media type."""
+
+
+class Unacceptable(Obstacle):
+    """The answer can't be had in any media type that the client takes."""
+
+
+class Unauthenticated(Obstacle):
+    """There is no token, or it is unknown, expired or revoked."""
+
+
+class Forbidden(Obstacle):
+    """The token lacks a scope."""
+
+
+class NotFound(Obstacle):
+    """There is no such thing, or none that the player may know of."""
+
+    def __init__(self, message: str = "There is no such table.") -> None:
+        super().__init__(message)
+
+
+class Stale(Obstacle):
+    """The stream is not at the version that the client insists on.
+
+    `missed` holds what its player may see of the decisions since then, at most 100; `next` is where to read on.
+    """
+
+    def __init__(self, expected: int, version: int) -> None:
+        super().__init__(f"The table is at version {version}, not at {expected}.")
+        self.expected = expected
+        self.version = version
+        self.missed: tuple[Decision[Event], ...] = ()
+        self.next: int | None = None
+
+
+class KeyReused(Obstacle):
+    """An Idempotency-Key came back with another body."""
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used on this route with another body.")
+
+
+class Busy(Obstacle):
+    """Too many others wrote to the stream at once; nothing happened."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many others wrote to this table at once; nothing happened.")
+
+
+class Unconfirmed(Obstacle):
+    """The store could not be asked in time whether a decision went in; `version` is the one it would have."""
+
+    def __init__(self, stream: str, version: int) -> None:
+        super().__init__(f"It could not be confirmed in time whether version {version} of {stream} was stored.")
+        self.stream = stream
+        self.version = version
+
+
+class StoreDown(Obstacle):
+    """The store does not answer; nothing happened."""

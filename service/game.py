@@ -1,0 +1,162 @@
+"""What a game is to the rest of the service: one value, `Game`, and the few words it is spoken to with.
+
+A game's module ends in `GAME`. Nothing outside a game's three files knows its events, commands or state; routes,
+documents, bots, clocks, replay and laws read this value alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
+
+from msgspec import Struct
+
+from events.base import By, Event, Version
+from projections.fold import Projection
+from service.chance import Shuffles
+
+T = TypeVar("T")
+PLAY = TypeVar("PLAY")
+OPTIONS = TypeVar("OPTIONS")
+
+
+class Refused(Exception):
+    """A rule says no; `reason` is one of the closed list of codes (`REASONS`, and the game's own).
+
+    Where a table is in play, `version` and `legal` tell at which version, and what would be legal there.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.sentence = REASONS.get(reason, reason)
+        self.version: int | None = None
+        self.legal: tuple[Command, ...] | None = None
+
+
+class NotSeated(Refused):
+    """The player has no seat at this table."""
+
+    def __init__(self) -> None:
+        super().__init__("not_seated")
+
+
+class NotHost(Refused):
+    """The player is not the host of this table."""
+
+    def __init__(self) -> None:
+        super().__init__("not_host")
+
+
+# The reasons that every table knows; a game adds its own in `Game.reasons`.
+REASONS: Mapping[str, str] = {
+    "not_open": "The table is not open any more: play has begun or ended.",
+    "not_started": "Play has not begun.",
+    "ended": "Play has ended.",
+    "not_seated": "The player has no seat at this table.",
+    "not_host": "Only the host of the table may do this.",
+    "not_your_turn": "Another seat must act now.",
+    "not_now": "This command does not belong to the present phase.",
+    "turn_over": "The prompt that the command answers is over; `turn` names another one.",
+    "seat_taken": "Somebody sits there already.",
+    "already_seated": "The account has, or had, a seat at this table.",
+    "no_such_seat": "The table has no seat of that number.",
+    "table_full": "No seat is free.",
+    "resigned": "The player has given this seat up.",
+    "seats_missing": "The game can't start with the seats taken now.",
+    "seats_out_of_range": "The game is not played by so many seats.",
+    "options_conflict": "Two options contradict each other.",
+    "no_such_bot": "No bot has that name.",
+}
+
+
+class Command(Struct, frozen=True, tag_field="type", omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What somebody asks for at a table; `turn` names the prompt it answers, absent: whichever stands now."""
+
+    turn: Version | None = None
+
+
+class NoChance(Shuffles):
+    """The chance of a command that is decided only to learn whether and why it is refused."""
+
+    def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
+        """Fail: a refused command shuffles nothing."""
+        message = f"shuffle {c} of {len(pack)} cards was asked for where there is no chance"
+        raise AssertionError(message)
+
+
+class Ask(NamedTuple):
+    """A command as it is decided: who asks, what, when (UTC ms), with what chance, and which seats are forfeit.
+
+    `forfeits` lists the seats in the order in which they were given up. A game always gets its table's chance.
+    """
+
+    by: By
+    command: Any
+    at: int
+    chance: Shuffles = NoChance()
+    forfeits: tuple[int, ...] = ()
+
+
+class Seats(NamedTuple):
+    """How many may play: from `least` to `most`, `usual` where nothing is said."""
+
+    least: int
+    most: int
+    usual: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game(Generic[PLAY, OPTIONS]):
+    """One ruleset of one game; the newest ruleset of a name is what new tables play.
+
+    title        the game's name as people write it
+    projection   its events, options, fold and views
+    commands     the union of its commands
+    seats        how many may play
+    check        raise Refused("options_conflict") where options contradict each other
+    start        yield what happens when play begins: lots, packs, the first deal, the first prompt
+    decide       yield what a command makes happen, or raise Refused; the last event prompts or ends
+    legal        every command this seat may give now, without `turn`; of one type at most 101, see `LISTED`
+    idle         the command that stands for this seat when its player is silent or has resigned; total
+    places       one place per seat if play ended now, forfeited seats (in the order they were given up) after all others
+    reveal       yield what the game itself kept sealed, when play ends
+    reasons      its own codes of refusal, each with a sentence
+    """
+
+    title: str
+    projection: Projection[PLAY, OPTIONS]
+    commands: object
+    seats: Seats
+    check: Callable[[OPTIONS], None]
+    start: Callable[[PLAY, Shuffles], Iterator[Event]]
+    decide: Callable[[PLAY, Ask], Iterator[Event]]
+    legal: Callable[[PLAY, int], Iterator[Command]]
+    idle: Callable[[PLAY, int], Command]
+    places: Callable[[PLAY, tuple[int, ...]], tuple[int | None, ...]]
+    reveal: Callable[[PLAY], Iterator[Event]]
+    reasons: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The game's name in routes, tags and the log."""
+        return self.projection.name
+
+    @property
+    def ruleset(self) -> str:
+        """The ruleset that tables are pinned to, `<name>/<number>`."""
+        return self.projection.ruleset
+
+    @cached_property
+    def command_types(self) -> tuple[type[Command], ...]:
+        """The members of the union of commands."""
+        return get_args(self.commands) or (self.commands,)  # type: ignore[return-value]
+
+
+# Of one type of command up to this many bodies are listed; above it the type is open, with a schema and one example.
+LISTED = 100
+
+
+def tag_of(command: type[Command]) -> str:
+    """Return the `type` that a command goes by on the wire."""
+    return str(command.__struct_config__.tag)

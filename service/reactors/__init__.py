@@ -1,0 +1,1 @@
+"""What follows the feeds: it folds the streams that grew, and acts on what it finds."""

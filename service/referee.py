@@ -1,0 +1,301 @@
+"""The referee: what may be done at any table, and through it at any game.
+
+`Referee.decide` answers every command of a table, neutral or the game's own, from the table's state alone. What it
+adds to a game's own decisions: seats that are forfeit move by themselves, and when play ends everything sealed opens.
+"""
+
+import copy
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from events.base import MAX_SEATS, By, Event, Seat
+from events.table import (
+    Created,
+    Ended,
+    Nonce,
+    Opened,
+    Resigned,
+    SeatLeft,
+    SeatTaken,
+    Seeded,
+    Started,
+    StartRule,
+    TurnBegan,
+)
+from projections import fold
+from projections.table import Table
+from service.chance import Chance, Shuffles, commitment
+from service.game import Ask, Command, Game, NotHost, NotSeated, Refused
+
+T = TypeVar("T")
+AnyTable = Table[Any, Any]
+AnyGame = Game[Any, Any]
+Chances = Callable[[AnyTable], Shuffles]
+
+BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*/[0-9]+$", max_length=40, examples=["anyone/1"])]
+
+
+class Create(Command, frozen=True, tag="table.create"):
+    """Open a table with every option stated; `bots` take the highest seats at once, the first named the lowest of them."""
+
+    game: str
+    ruleset: str
+    seats: Annotated[int, Meta(ge=1, le=MAX_SEATS)]
+    options: dict[str, bool | int | str]
+    start: StartRule
+    bots: tuple[BotName, ...] = ()
+
+
+class Sit(Command, frozen=True, tag="table.sit"):
+    """Take a seat, the lowest free one if none is named; or, as the host, seat a bot."""
+
+    seat: Seat | None = None
+    nonce: Nonce = ""
+    bot: BotName | None = None
+
+
+class Leave(Command, frozen=True, tag="table.leave"):
+    """Stand up before play."""
+
+
+class Start(Command, frozen=True, tag="table.start"):
+    """Start play with the seats taken, as the host."""
+
+
+class Abandon(Command, frozen=True, tag="table.abandon"):
+    """Close the table before play, as the host."""
+
+
+class Resign(Command, frozen=True, tag="table.resign"):
+    """Give one's seat up; from then on it moves by itself, and ranks last."""
+
+
+NEUTRAL = Create | Sit | Leave | Start | Abandon | Resign
+
+
+def chance_of(table: AnyTable) -> Shuffles:
+    """Return the chance of a table: its own seed, and the nonces of its seats."""
+    if table.seed is None:
+        message = f"table {table.id} at version {table.version} has no seed: it was folded from redacted decisions"
+        raise ValueError(message)
+    return Chance(bytes.fromhex(table.seed), f"table:{table.id}", table.nonces)
+
+
+@dataclass(frozen=True)
+class Referee:
+    """Decides any command at any table; `chances` gives a table's chance, stated orders in tests."""
+
+    chances: Chances = chance_of
+
+    def create(self, game: AnyGame, table: AnyTable, ask: Ask, seed: bytes) -> tuple[Event, ...]:
+        """Open the table that `ask.command` describes, its shuffles drawn from this seed of 32 bytes."""
+        command: Create = ask.command
+        if not game.seats.least <= command.seats <= game.seats.most:
+            raise Refused("seats_out_of_range")
+        if len(command.bots) > command.seats:
+            raise Refused("table_full")
+        game.check(msgspec.convert(command.options, game.projection.options))
+        first_bot = command.seats - len(command.bots)
+        events = [
+            Created(
+                game=command.game,
+                ruleset=command.ruleset,
+                seats=command.seats,
+                options=command.options,
+                start=command.start,
+                host=ask.by.player or "",
+                commitment=commitment(seed, f"table:{table.id}").hex(),
+            ),
+            Seeded(seed.hex()),
+            *(bot_taken(seat, bot) for seat, bot in enumerate(command.bots, first_bot)),
+        ]
+        return tuple(self._to_the_end(game, copy.deepcopy(table), events, ask))
+
+    def decide(self, game: AnyGame, table: AnyTable, ask: Ask) -> tuple[Event, ...]:
+        """Return what a command makes happen at a table that exists; raise Refused if a rule forbids it."""
+        command: Command = ask.command
+        if command.turn is not None and command.turn != table.turn:
+            raise Refused("turn_over")
+        if isinstance(command, NEUTRAL):
+            return tuple(self._to_the_end(game, copy.deepcopy(table), _neutral(game, table, ask), ask))
+        _may_play(table, ask.by.seat)
+        events = tuple(
+            game.decide(table.play, ask._replace(chance=_Later(self.chances, table), forfeits=table.resigned))
+        )
+        if not table.resigned and type(events[-1]) is not Ended:
+            return events
+        return tuple(self._to_the_end(game, copy.deepcopy(table), events, ask))
+
+    def _to_the_end(self, game: AnyGame, table: AnyTable, events: Iterable[Event], ask: Ask) -> Iterator[Event]:
+        """Yield these events and all that follows from them without anybody's command, folding `table` along."""
+        coming = deque(events)
+        silent: deque[int] = deque()  # forfeited seats that were brought to act and have not moved yet
+        while coming or silent:
+            if not coming:
+                coming.extend(self._idle(game, table, silent.popleft(), ask))
+                continue
+            event = coming.popleft()
+            if isinstance(event, TurnBegan):
+                silent.extend(seat for seat in event.seats if seat in table.resigned)
+                event = TurnBegan(tuple(seat for seat in event.seats if seat not in table.resigned))
+                if not event.seats:
+                    continue
+            elif isinstance(event, Resigned) and event.seat in table.to_act:
+                silent.append(event.seat)
+            fold.evolve(game.projection, table, event)
+            yield event
+            coming.extendleft(reversed(self._consequence(game, table, event)))
+            if isinstance(event, Ended):
+                silent.clear()
+
+    def _consequence(self, game: AnyGame, table: AnyTable, event: Event) -> Sequence[Event]:
+        """Return what one event brings about at once, whatever the game."""
+        match event:
+            case SeatTaken() if table.start == "full" and None not in table.sitters:
+                return (Started(table.taken),)
+            case Started():
+                return tuple(game.start(table.play, self.chances(table)))
+            case Ended():
+                revealed = tuple(game.reveal(table.play)) if table.play is not None else ()
+                return (*revealed, Opened(_seed(table), tuple(table.orders)))
+            case _:
+                return ()
+
+    def _idle(self, game: AnyGame, table: AnyTable, seat: int, ask: Ask) -> Iterator[Event]:
+        by = By(seat=seat, service="system")
+        command = game.idle(table.play, seat)
+        return game.decide(table.play, Ask(by, command, ask.at, _Later(self.chances, table), table.resigned))
+
+
+def bot_taken(seat: int, bot: str) -> SeatTaken:
+    """Return the event of a bot, named with its build, sitting down."""
+    return SeatTaken(seat, f"bot:{bot}#{seat}", "", bot)
+
+
+def _neutral(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
+    match ask.command:
+        case Sit():
+            yield _sit(table, ask)
+        case Leave():
+            yield _leave(table, ask)
+        case Start():
+            yield _start(game, table, ask)
+        case Abandon():
+            _may_host(table, ask)
+            yield Ended("abandoned", (None,) * len(table.sitters))
+        case Resign():
+            yield from _resign(game, table, ask)
+        case _:
+            raise Refused("not_now")
+
+
+def _sit(table: AnyTable, ask: Ask) -> SeatTaken:
+    command: Sit = ask.command
+    if table.status != "open":
+        raise Refused("not_open")
+    if command.bot is not None:
+        _may_host(table, ask)
+        return bot_taken(seat_to_take(table, None, command.seat), command.bot)
+    player = ask.by.player or ""
+    if table.seat_of(player) is not None:
+        raise Refused("already_seated")
+    return SeatTaken(seat_to_take(table, player, command.seat), player, command.nonce, None)
+
+
+def seat_to_take(table: AnyTable, player: str | None, wanted: int | None) -> int:
+    """Return the seat that sitting down would take; raise Refused where there is none.
+
+    Who left may come back, but to the same seat alone: one seat per account and table, ever.
+    """
+    former = table.former.get(player) if player is not None else None
+    if former is not None:
+        if wanted not in (None, former):
+            raise Refused("already_seated")
+        wanted = former
+    if wanted is None:
+        wanted = next((seat for seat, sitter in enumerate(table.sitters) if sitter is None), None)
+        if wanted is None:
+            raise Refused("table_full")
+    if wanted >= len(table.sitters):
+        raise Refused("no_such_seat")
+    if table.sitters[wanted] is not None:
+        raise Refused("seat_taken")
+    return wanted
+
+
+def _leave(table: AnyTable, ask: Ask) -> SeatLeft:
+    if table.status != "open":
+        raise Refused("not_open")
+    seat = _seated(table, ask.by.seat)
+    return SeatLeft(seat, ask.by.player or "")
+
+
+def _start(game: AnyGame, table: AnyTable, ask: Ask) -> Started:
+    _may_host(table, ask)
+    taken = table.taken
+    enough = None not in table.sitters if table.start == "full" else len(taken) >= game.seats.least
+    if not enough:
+        raise Refused("seats_missing")
+    return Started(taken)
+
+
+def _resign(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
+    _may_play(table, ask.by.seat)
+    seat = _seated(table, ask.by.seat)
+    yield Resigned(seat)
+    forfeits = (*table.resigned, seat)
+    left = [other for other in table.taken if other not in forfeits]
+    nobody = not any(_is_person(table, other) for other in left)
+    if nobody or len(left) <= 1:
+        yield Ended("finished", game.places(table.play, forfeits))
+
+
+def _is_person(table: AnyTable, seat: int) -> bool:
+    sitter = table.sitters[seat]
+    return sitter is not None and sitter.bot is None
+
+
+def _may_host(table: AnyTable, ask: Ask) -> None:
+    if ask.by.player != table.host:
+        raise NotHost
+    if table.status != "open":
+        raise Refused("not_open")
+
+
+def _may_play(table: AnyTable, seat: int | None) -> None:
+    if table.status == "ended":
+        raise Refused("ended")
+    if table.status == "open":
+        raise Refused("not_started")
+    if _seated(table, seat) in table.resigned:
+        raise Refused("resigned")
+
+
+def _seated(table: AnyTable, seat: int | None) -> int:
+    if seat is None or table.sitters[seat] is None:
+        raise NotSeated
+    return seat
+
+
+def _seed(table: AnyTable) -> str:
+    if table.seed is None:
+        message = f"table {table.id} has no seed to open"
+        raise ValueError(message)
+    return table.seed
+
+
+class _Later(Shuffles):
+    """A table's chance, made when a decision first asks for it: most never do."""
+
+    def __init__(self, chances: Chances, table: AnyTable) -> None:
+        self._chances = chances
+        self._table = table
+
+    def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
+        """Shuffle with the table's own chance."""
+        return self._chances(self._table).shuffle(pack, c)

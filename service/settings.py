@@ -1,0 +1,29 @@
+"""What an operator can say, from the environment: each option of the command line has a variable `EVENFOLD_<OPTION>`.
+
+A value that can't be meant is refused in one sentence that names its variable; nothing is silently defaulted.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+
+
+class Settings(NamedTuple):
+    """How one process of the service is set up.
+
+    `redis` is the address of the store. `keys` is the folder of the service's secrets, `secret` one stated as hex
+    instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
+    """
+
+    redis: str
+    keys: Path
+    secret: str | None = None
+    sign_up: bool = True
+    games: tuple[str, ...] = ()
+    bot_pause_ms: int = 400
+
+
+def default_data() -> Path:
+    """Return the folder that the embedded store lives in unless another is named."""
+    return Path(platformdirs.user_data_dir("evenfold"))

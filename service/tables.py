@@ -1,0 +1,263 @@
+"""What can be done with tables: open one, sit, leave, start, act, look.
+
+Each use case takes who asks and what for, and answers with what that player may see. Routes, bots, clocks and directors
+all come through here, so that there is one door.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from events.base import By, Decision, Entry, Event
+from events.table import Created, SeatTaken
+from projections import fold
+from projections.table import Table, View
+from service.actions import Actions, actions, legal_now
+from service.bots import Bots
+from service.decider import Decided, Decider, Draft
+from service.errors import KeyReused, NotFound, Stale
+from service.game import LISTED, Ask, Command, Refused
+from service.games import Games
+from service.ids import derived, is_id, key_of, new_id
+from service.log import Log
+from service.referee import Abandon, AnyGame, AnyTable, Create, Referee, Sit, Start
+from service.streams import Stored, table_stream
+
+SEED_BYTES = 32
+MISSED = 100
+
+_first = msgspec.json.Decoder(Entry[Raw, Raw])
+_created = msgspec.json.Decoder(Created)
+
+
+class Once(NamedTuple):
+    """The name of a request that may come twice: whose it is, its route, and the Idempotency-Key as sent."""
+
+    account: str
+    route: str
+    value: str
+
+    @property
+    def hash(self) -> str:
+        """The hex that a stream remembers it by."""
+        return key_of(self.account, self.route, self.value)
+
+
+class Asked(NamedTuple):
+    """Who asks something of a table: the player, the game and the id of its route, what may come twice.
+
+    `only_at` is the version that the request insists on, None if it takes any.
+    """
+
+    player: str
+    game: str
+    table: str
+    once: Once | None = None
+    only_at: int | None = None
+
+
+class Done(NamedTuple):
+    """A command that became a decision: as its player may see it, with the table right after it or later."""
+
+    asked: Asked
+    decision: Decision[Event]
+    table: AnyTable
+    repeated: bool
+
+
+class TableFold:
+    """The fold of tables, each by the ruleset its first entry pins it to."""
+
+    def __init__(self, games: Games) -> None:
+        """Fold tables of these games."""
+        self._games = games
+
+    def empty(self, stream: str) -> AnyTable:
+        """Return a table before its first entry."""
+        return Table(id=stream.removeprefix("table:"))
+
+    def add(self, state: AnyTable, stored: Stored) -> None:
+        """Add the entry that follows."""
+        ruleset = state.ruleset or _created.decode(_first.decode(stored.e).events[0]).ruleset
+        projection = self._games.ruled(ruleset).projection
+        fold.add(projection, state, projection.decode(stored.e), stored.h)
+
+
+class Tables:
+    """Every table of the store, through the eyes of whoever asks."""
+
+    def __init__(  # noqa: PLR0913 the composition root names each of them once
+        self,
+        log: Log,
+        games: Games,
+        bots: Bots,
+        *,
+        secret: bytes,
+        referee: Referee | None = None,
+        entropy: Callable[[int], bytes] = os.urandom,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        """Serve the tables of this log; `secret` derives the ids of keyed requests, `entropy` draws seeds."""
+        self._log = log
+        self._games = games
+        self._bots = bots
+        self._secret = secret
+        self._referee = referee or Referee()
+        self._entropy = entropy
+        self._decider = Decider(log, TableFold(games), clock=clock)
+
+    async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
+        """Open a table as its host; a repeated request meets the table it opened."""
+        table = derived(self._secret, *once) if once is not None else new_id()
+        seed = self._entropy(SEED_BYTES)
+        by = By(role="host", player=player)
+
+        def decide(state: AnyTable, at: int) -> Draft:
+            ask = Ask(by, command, at)
+            return Draft(at, by, command, self._referee.create(game, state, ask, seed))
+
+        asked = Asked(player, game.name, table, once)
+        return await self._decided(asked, command, decide, create=True)
+
+    async def act(self, asked: Asked, command: Command) -> Done:
+        """Do what a player's command asks, be it the table's or the game's.
+
+        Raise Refused, with what would be legal, or Stale, with what was missed, if the newest state says no.
+        """
+        last: list[AnyTable] = []
+
+        def decide(state: AnyTable, at: int) -> Draft:
+            last[:] = [state]
+            game = self._game_at(asked, state)
+            if asked.only_at is not None and asked.only_at != state.version:
+                raise Stale(asked.only_at, state.version)
+            by = _by(state, asked.player, command)
+            events = self._referee.decide(game, state, Ask(by, command, at))
+            return Draft(at, _named_by(by, events), command, events)
+
+        try:
+            return await self._decided(asked, command, decide, create=False)
+        except Refused as refused:
+            raise self._explained(refused, last[0], asked.player) from None
+        except Stale as stale:
+            stale.missed = tuple(await self.decisions(asked, stale.expected, MISSED))
+            if stale.missed and stale.missed[-1].version < stale.version:
+                stale.next = stale.missed[-1].version
+            raise
+
+    async def look(self, asked: Asked) -> AnyTable:
+        """Return a table as it stands now; it is the cache's own, to be read before the next await."""
+        table = await self._decider.newest(_stream(asked))
+        self._game_at(asked, table)
+        return table
+
+    def view(self, table: AnyTable, player: str) -> View[Any]:
+        """Return the table as a player may see it."""
+        return self.game_of(table).projection.view(table, table.seat_of(player))
+
+    async def view_at(self, asked: Asked, version: int) -> View[Any]:
+        """Return the table as it was at a version, with the rights that the player has today; NotFound past its end."""
+        today = await self.look(asked)
+        seat = today.seat_of(asked.player)
+        if version > today.version:
+            raise NotFound(f"The table has no version {version}; it is at version {today.version}.")
+        table = today if version == today.version else await self._decider.at(_stream(asked), version)
+        return self.game_of(table).projection.view(table, seat)
+
+    async def actions(self, asked: Asked) -> Actions[Command]:
+        """Return what the player may do now."""
+        table = await self.look(asked)
+        return actions(self.game_of(table), table, table.seat_of(asked.player))
+
+    async def decisions(self, asked: Asked, after: int, limit: int) -> list[Decision[Event]]:
+        """Return up to `limit` decisions after a version, as the player may see them; none at the newest."""
+        table = await self.look(asked)
+        seat = table.seat_of(asked.player)
+        if after >= table.version:
+            return []
+        entries = await self._log.read_range(_stream(asked), after + 1, min(table.version, after + limit))
+        projection = self.game_of(table).projection
+        return [fold.decision(projection, projection.decode(stored.e), stored.h, seat) for stored in entries]
+
+    def game_of(self, table: AnyTable) -> AnyGame:
+        """Return the ruleset that a table is pinned to."""
+        return self._games.ruled(table.ruleset)
+
+    async def drain(self) -> None:
+        """Wait until everything under way is stored and folded."""
+        await self._decider.drain()
+
+    def _game_at(self, asked: Asked, table: AnyTable) -> AnyGame:
+        if table.game != asked.game:
+            raise NotFound
+        return self.game_of(table)
+
+    def _explained(self, refused: Refused, table: AnyTable, player: str) -> Refused:
+        game = self.game_of(table)
+        seat = table.seat_of(player)
+        refused.sentence = game.reasons.get(refused.reason, refused.sentence)
+        refused.version = table.version
+        refused.legal = legal_now(game, table, seat)[:LISTED] if seat is not None else None
+        return refused
+
+    async def _decided(
+        self, asked: Asked, command: Command, decide: Callable[[AnyTable, int], Draft], *, create: bool
+    ) -> Done:
+        key = asked.once.hash if asked.once is not None else None
+        decided: Decided[AnyTable] = await self._decider.decide(_stream(asked), decide, key=key, create=create)
+        table = decided.state
+        projection = self._game_at(asked, table).projection
+        entry = projection.decode(decided.stored.e)
+        if decided.repeated and not _same_request(entry.command, command):
+            raise KeyReused
+        seat = table.seat_of(asked.player)
+        return Done(asked, fold.decision(projection, entry, decided.stored.h, seat), table, decided.repeated)
+
+
+def _stream(asked: Asked) -> str:
+    if not is_id(asked.table):
+        raise NotFound
+    return table_stream(asked.table)
+
+
+def _by(table: AnyTable, player: str, command: Command) -> By:
+    """Return who asks, as far as it is known before the command is decided: the host, a seat, or nobody seated yet."""
+    match command:
+        case Start() | Abandon():
+            return By(role="host", player=player)
+        case Sit(bot=str()):
+            return By(role="host", player=player)
+        case _:
+            return By(seat=table.seat_of(player), player=player)
+
+
+def _named_by(by: By, events: tuple[Event, ...]) -> By:
+    """Return who asked, as the log names it: who sat down is named by the seat."""
+    match events[0]:
+        case SeatTaken(seat, player, _, None):
+            return By(seat=seat, player=player)
+        case _:
+            return by
+
+
+def _same_request(stored: Raw | None, command: Command) -> bool:
+    """Tell whether a stored command is what this request asks; rulesets and bots may have grown newer in between."""
+    return stored is not None and _ageless(msgspec.json.decode(stored)) == _ageless(
+        msgspec.json.decode(msgspec.json.encode(command))
+    )
+
+
+def _ageless(command: dict[str, Any]) -> dict[str, Any]:
+    ageless = {name: value for name, value in command.items() if name != "ruleset"}
+    if "bot" in ageless:
+        ageless["bot"] = _unbuilt(ageless["bot"])
+    if "bots" in ageless:
+        ageless["bots"] = [_unbuilt(bot) for bot in ageless["bots"]]
+    return ageless
+
+
+def _unbuilt(bot: str) -> str:
+    return bot.partition("/")[0]
