@@ -1,31 +1,20 @@
-"""The log: append one decision to a stream, read what a stream holds.
-
-A stream is `table:<id>` or `tournament:<id>`. Its entries are dense, the first is `1-0`, and each has two fields, whose
-bytes are fixed for ever: `e`, the entry, and `h`, its head (32 bytes), which chains it to the one before. What else the
-store keeps for a stream lies in the same hash slot, by the two digits of its partition in braces:
-
-    {37}:table:<id>   the stream                       {37}:feed     which stream grew: fields `s` stream, `v` version
-    {37}:keys:<id>    idempotency keys and versions    {37}:streams  every stream of the partition, by name
-    {37}:gone:<id>    the tombstone of an archived stream
+"""The log: append one decision to a stream, read what a stream holds, follow it as it grows.
 
 An append whose reply is lost is settled: the same bytes are sent again under the same expected version until the store
 tells whether they are in, so that the outcome reported is the outcome stored. Whoever waits for the answer may go away;
-that changes nothing at the store, and nobody else ever gets it.
-
-What is raised, besides the server's own errors:
+that changes nothing at the store, and nobody else ever gets it. What is raised, besides the server's own errors:
 
     StoreDown     the store does not answer, and nothing happened
     Unconfirmed   the store does not answer, and the append may have happened
     Broken        a stream is not what appends alone can have made of it
     └── Shorter   it is shorter than what was read from it before: the store has lost entries
 
-Left out: what an entry says (events/base.py), deciding (decider.py), following live (follow.py).
+Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), deciding (decider.py).
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import AsyncIterator, Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, cast
@@ -35,8 +24,38 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from service.errors import StoreDown, Unconfirmed
-from service.ids import is_id, partition
-from service.pipe import Lost, NotSent, Pipe, Reply, Unreachable
+from service.feeds import Feeds, Hint
+from service.pipe import Command, Lost, NotSent, Pipe, Reply, Unreachable
+from service.streams import (
+    Broken,
+    Row,
+    Shorter,
+    Stored,
+    catalogue_key,
+    genesis,
+    head_after,
+    keys_of,
+    stored_of,
+    table_stream,
+)
+
+__all__ = [
+    "PAGE",
+    "Ahead",
+    "Answer",
+    "Appended",
+    "Behind",
+    "Broken",
+    "Gone",
+    "Hint",
+    "Log",
+    "Same",
+    "Shorter",
+    "Stored",
+    "genesis",
+    "head_after",
+    "table_stream",
+]
 
 PAGE: Final = 500
 """How many entries are read at once."""
@@ -47,24 +66,9 @@ SETTLE_MS: Final = 5_000
 RETRY_S: Final = 0.02
 """How long to wait before the same bytes are sent again."""
 
-_HEAD_TAG: Final = b"evenfold/head/1\0"
 _NAME_IN_SOURCE: Final = "evenfold_append"
 
 _journal = logging.getLogger(__name__)
-
-Command: TypeAlias = tuple[bytes | str | int, ...]
-"""What the store is asked to do."""
-
-Row: TypeAlias = tuple[bytes, list[bytes]]
-"""An entry as the store gives it: its id, and names and values in turn."""
-
-
-class Stored(msgspec.Struct, frozen=True, gc=False):
-    """One entry of a stream: its version, its exact bytes, and its head."""
-
-    version: int
-    e: bytes
-    h: bytes
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
@@ -98,54 +102,6 @@ class Gone(msgspec.Struct, frozen=True, gc=False):
 Answer: TypeAlias = Appended | Same | Behind | Ahead | Gone
 
 
-class Broken(Exception):
-    """A stream is not what appends alone can have made of it."""
-
-
-class Shorter(Broken):
-    """A stream of `length` entries is shorter than the version that was read from it before."""
-
-    def __init__(self, stream: str, length: int, version: int) -> None:
-        super().__init__(f"{stream} has {length} entries where version {version} was read before")
-        self.stream = stream
-        self.length = length
-
-
-class Keys(NamedTuple):
-    """The keys of a stream in the store, in the order in which the function takes them."""
-
-    stream: str
-    feed: str
-    remembered: str
-    catalogue: str
-    tombstone: str
-
-
-def table_stream(id: str) -> str:  # noqa: A002 the word is id
-    """Return the name of a table's stream."""
-    return f"table:{id}"
-
-
-@lru_cache(maxsize=8_192)
-def keys_of(stream: str) -> Keys:
-    """Return the keys of a stream; raise ValueError if it can't be one's name."""
-    kind, _, id_ = stream.partition(":")
-    if kind not in {"table", "tournament"} or not is_id(id_):
-        raise ValueError(f"not the name of a stream: {stream!r}")
-    slot = f"{{{partition(id_):02}}}"
-    return Keys(f"{slot}:{stream}", f"{slot}:feed", f"{slot}:keys:{id_}", f"{slot}:streams", f"{slot}:gone:{id_}")
-
-
-def genesis(stream: str) -> bytes:
-    """Return head 0 of a stream, which its first entry chains to."""
-    return sha256(_HEAD_TAG + stream.encode("ascii")).digest()
-
-
-def head_after(previous: bytes, e: bytes) -> bytes:
-    """Return the head of the entry `e` that follows the one with head `previous`."""
-    return sha256(_HEAD_TAG + previous + e).digest()
-
-
 class Source(NamedTuple):
     """The function that appends: its name, and the library to load."""
 
@@ -167,6 +123,7 @@ class Log:
     def __init__(self, redis: Redis, *, settle_ms: int = SETTLE_MS) -> None:
         """Take the client whose connections to make; the running event loop is the log's for good."""
         self._pipe = Pipe(redis)
+        self._feeds = Feeds(redis, self._pipe, self.read)
         self._function = function()
         self._settle_s = settle_ms / 1_000
         self._loop = asyncio.get_running_loop()
@@ -230,15 +187,28 @@ class Log:
         names: list[str] = []
         start = "-"
         while True:
-            query = ("ZRANGE", f"{{{partition:02}}}:streams", start, "+", "BYLEX", "LIMIT", 0, PAGE)
+            query = ("ZRANGE", catalogue_key(partition), start, "+", "BYLEX", "LIMIT", 0, PAGE)
             page = [name.decode("ascii") for name in cast("list[bytes]", (await self._ask(query))[0])]
             names += page
             if len(page) < PAGE:
                 return names
             start = f"({page[-1]}"
 
+    def follow(self, stream: str, after: int = 0) -> AsyncIterator[Stored]:
+        """Yield what a stream holds after a version, and then what is appended, each entry once and in order.
+
+        It never ends by itself; close it (`aclosing`) or cancel its reader. While the store does not answer it waits.
+        It raises Shorter or Broken as `read` does.
+        """
+        return self._feeds.follow(stream, after)
+
+    def feeds(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
+        """Yield the hints of all partitions after the feed ids given, from the beginning where none is, and then on."""
+        return self._feeds.hints(cursors)
+
     async def close(self) -> None:
         """Take no more, settle what is under way, and disconnect."""
+        await self._feeds.close()
         while self._settling:
             await asyncio.wait(self._settling)
         await self._pipe.close()
@@ -310,7 +280,7 @@ class Log:
         rows, *known = await self._ask(*queries)
         if after and not rows:
             await self._explain(stream, after)
-        entries = _stored(stream, cast("list[Row]", rows), after or 1)
+        entries = stored_of(stream, cast("list[Row]", rows), after or 1)
         remembered = cast("list[bytes | None]", known)
         version = int(remembered[0]) if remembered and remembered[0] is not None else None
         return entries[1:] if after else entries, version
@@ -326,7 +296,7 @@ class Log:
     async def _page(self, stream: str, first: int, count: int) -> list[Stored]:
         query = ("XRANGE", keys_of(stream).stream, f"{first}-0", "+", "COUNT", count)
         (rows,) = await self._ask(query)
-        return _stored(stream, cast("list[Row]", rows), first)
+        return stored_of(stream, cast("list[Row]", rows), first)
 
     async def _ask(self, *queries: Command) -> list[Reply]:
         """Return the replies to queries that change nothing, sent in one write; raise StoreDown."""
@@ -403,7 +373,7 @@ def _answer(request: _Request, reply: Reply) -> Answer:
         case [b"same", int(version)]:
             return Same(version)
         case [b"behind", list(rows)]:
-            return Behind(tuple(_stored(request.stream, cast("list[Row]", rows), request.expected + 1)))
+            return Behind(tuple(stored_of(request.stream, cast("list[Row]", rows), request.expected + 1)))
         case [b"ahead", int(length)]:
             _journal.critical("%s has %d entries where %d were read", request.stream, length, request.expected)
             return Ahead(length)
@@ -411,17 +381,6 @@ def _answer(request: _Request, reply: Reply) -> Answer:
             return Gone()
         case _:
             raise Broken(f"the store answers an append to {request.stream} with {reply!r}")
-
-
-def _stored(stream: str, rows: list[Row], first: int) -> list[Stored]:
-    """Check that the entries are the versions from `first` on, without a gap."""
-    entries = []
-    for version, (id_, (_, e, _, h)) in enumerate(rows, first):
-        if id_ != b"%d-0" % version:
-            _journal.critical("%s has the entry %s where version %d belongs", stream, id_.decode(), version)
-            raise Broken(f"{stream} has the entry {id_.decode()} where version {version} belongs")
-        entries.append(Stored(version, e, h))
-    return entries
 
 
 def _unsettled(request: _Request, *, lost: bool) -> Exception:

@@ -25,6 +25,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import InvalidResponse, RedisError, ResponseError
 
+Command: TypeAlias = tuple[bytes | str | int, ...]
+"""What the server is asked to do."""
+
 Reply: TypeAlias = "bytes | int | list[Reply] | None"
 """What the server answers (RESP2); text stays bytes."""
 
@@ -103,18 +106,16 @@ class Pipe:
         self.send(args, future)
         return future
 
-    def send(self, args: tuple[bytes | str | int, ...], awaiting: Awaiting) -> None:
+    def send(self, command: Command, awaiting: Awaiting) -> None:
         """Send a command by the end of this turn of the loop; what comes of it goes to `awaiting`.
 
         Raise NotSent if the pipe is closed.
         """
         if self.closed:
             raise NotSent("the pipe to the store is closed")
-        self._packed.append(pack_command(args))  # type: ignore[arg-type] # hiredis declares a tuple of one
+        self._packed.append(pack_command(command))  # type: ignore[arg-type] # hiredis declares a tuple of one
         self._unsent.append(awaiting)
-        if not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self._flush)
+        self._schedule()
 
     async def close(self) -> None:
         """Take no more calls, wait for those under way (no longer than their time-out), and disconnect."""
@@ -123,6 +124,12 @@ class Pipe:
             if self._drained is None:
                 self._drained = self._loop.create_future()
             await asyncio.shield(self._drained)
+        await self.drop()
+
+    async def drop(self) -> None:
+        """Take no more calls, fail those under way, and disconnect."""
+        self.closed = True
+        self._expire(self._outstanding())
         if self._watchdog is not None:
             self._watchdog.cancel()
             self._watchdog = None
@@ -135,6 +142,11 @@ class Pipe:
 
     def _outstanding(self) -> int:
         return len(self._unsent) + (len(self._link.sent) if self._link is not None else 0)
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
         """Write what this turn has called for, or see to it that there will be a connection to write it to."""
@@ -181,7 +193,7 @@ class Pipe:
         sent = list(link.sent)
         link.sent.clear()
         self._fail(sent, Lost, "the connection to the store broke before the reply came")
-        self._flush()
+        self._schedule()
 
     def _fail(self, calls: list[Awaiting], kind: type[Unreachable], message: str) -> None:
         for awaiting in calls:

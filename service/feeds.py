@@ -1,0 +1,274 @@
+"""The feeds: which stream grew, told once to the whole process.
+
+Every append leaves a hint (stream, version) in its partition's feed. One blocking XREAD over the 64 feeds, on a
+connection of its own and issued anew every second, wakes whoever follows a stream or the feeds. It wakes, no more: the
+truth is read from the stream after the reader's version, from a feed after the reader's cursor, so that order and
+repeats don't matter. All followers of a stream share its newest entries in memory; each keeps its own version and is
+told of growth without being waited for, so that a slow or cancelled one costs the others nothing.
+
+Left out: a cluster, where one command can't read 64 slots; trimming; which process acts on which partition.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from service.errors import StoreDown
+from service.ids import PARTITIONS
+from service.pipe import Command, Pipe, Reply, Unreachable
+from service.streams import Row, Stored, feed_key
+
+KEPT: Final = 500
+"""How many of a followed stream's newest entries are kept in memory."""
+
+HINTS: Final = 500
+"""How many hints are read from a feed at once."""
+
+BLOCK_MS: Final = 1_000
+"""How long one XREAD waits for news; every feed is looked at again this often, whatever happens."""
+
+GATHER_S: Final = 0.001
+"""How long hints are left to gather after some have come: under load one read then brings many."""
+
+RETRY_S: Final = 0.1
+"""How long to wait before an unreachable store is asked again."""
+
+_FEED_KEYS: Final = tuple(feed_key(partition) for partition in range(PARTITIONS))
+_PARTITION_OF: Final = {key.encode("ascii"): partition for partition, key in enumerate(_FEED_KEYS)}
+
+_journal = logging.getLogger(__name__)
+
+Read: TypeAlias = Callable[[str, int], Awaitable[list[Stored]]]
+"""Read a stream after a version."""
+
+
+class Hint(NamedTuple):
+    """A stream has reached a version, or gone past it: entry `feed_id` of a partition's feed."""
+
+    partition: int
+    feed_id: str
+    stream: str
+    version: int
+
+
+class Feeds:
+    """The process's one wake-up subscription, begun when first needed."""
+
+    def __init__(self, redis: Redis, pipe: Pipe, read: Read) -> None:
+        """Take the client for a connection of its own, the pipe for what does not block, and how to read a stream."""
+        self._redis = redis
+        self._pipe = pipe
+        self._read = read
+        self._cursors: list[str] = []
+        self._followed: dict[str, _Followed] = {}
+        self._news = _News()
+        self._subscription: asyncio.Task[None] | None = None
+        self._positioned = asyncio.Event()
+        self._reads: set[asyncio.Task[list[Stored]]] = set()
+        self._closed = False
+
+    async def follow(self, stream: str, after: int) -> AsyncIterator[Stored]:
+        """Yield what a stream holds after a version, and what is appended to it from then on, as it comes.
+
+        While the store does not answer, wait; end when the log is closed. Raise Broken or Shorter for a stream that is
+        not what it was.
+        """
+        await self._subscribed()
+        with self._following(stream) as followed:
+            while not self._closed:
+                seen = followed.news.count
+                try:
+                    entries = await followed.after(after)
+                except StoreDown:
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                for entry in entries:
+                    yield entry
+                after += len(entries)
+                # What came from memory or was one page of many may not be all; what was read and empty is.
+                if not entries or (after >= followed.reached and len(entries) < KEPT):
+                    await followed.news.after(seen)
+
+    async def hints(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
+        """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
+
+        In the order of each feed, each once; while the store does not answer, wait; end when the log is closed.
+        """
+        await self._subscribed()
+        ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
+        while not self._closed:
+            seen = self._news.count
+            try:
+                reply = await self._pipe.call(*_reading(ids))
+            except Unreachable:
+                await asyncio.sleep(RETRY_S)
+                continue
+            hints = list(_hints(reply))
+            for hint in hints:
+                ids[hint.partition] = hint.feed_id
+                yield hint
+            # With fewer than one feed's page in all, no feed has more.
+            if len(hints) < HINTS:
+                await self._news.after(seen)
+
+    async def close(self) -> None:
+        """End the subscription, and with it all who follow."""
+        self._closed = True
+        self._positioned.set()
+        self._wake_all()
+        tasks = [*self._reads, *filter(None, [self._subscription])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _subscribed(self) -> None:
+        """Return when every append from now on will be heard of."""
+        if self._subscription is None and not self._closed:
+            self._subscription = asyncio.get_running_loop().create_task(self._subscribe())
+        await self._positioned.wait()
+
+    @contextmanager
+    def _following(self, stream: str) -> Iterator["_Followed"]:
+        followed = self._followed.get(stream)
+        if followed is None:
+            followed = self._followed[stream] = _Followed(stream, self._read, self._reads)
+        followed.followers += 1
+        try:
+            yield followed
+        finally:
+            followed.followers -= 1
+            if not followed.followers:
+                del self._followed[stream]
+
+    async def _subscribe(self) -> None:
+        """Wait for hints, and pass them on, for ever."""
+        pipe = Pipe(self._redis, timeout_ms=3 * BLOCK_MS)
+        try:
+            while True:
+                try:
+                    await self._listen(pipe)
+                except (Unreachable, ResponseError) as error:
+                    _journal.warning("the feeds can't be read, trying again: %s", error)
+                    await asyncio.sleep(RETRY_S)
+        finally:
+            await pipe.drop()
+
+    async def _listen(self, pipe: Pipe) -> None:
+        """Go on from where the feeds were last read; whoever waits reads anew, for what a broken connection hid."""
+        if not self._cursors:
+            self._cursors = await _ends(pipe)
+            self._positioned.set()
+        await pipe.call("PING")
+        self._wake_all()
+        while True:
+            reply = await pipe.call(*_reading(self._cursors, "BLOCK", BLOCK_MS))
+            if reply is not None:
+                self._wake(reply)
+                await asyncio.sleep(GATHER_S)
+
+    def _wake(self, reply: Reply) -> None:
+        for partition, feed_id, stream, version in _hints(reply):
+            self._cursors[partition] = feed_id
+            followed = self._followed.get(stream)
+            if followed is not None:
+                followed.grow(version)
+        self._news.tell()
+
+    def _wake_all(self) -> None:
+        for followed in self._followed.values():
+            followed.forget()
+        self._news.tell()
+
+
+class _News:
+    """Something happened, told to any number who wait for it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._next = asyncio.Event()
+
+    def tell(self) -> None:
+        self.count += 1
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def after(self, seen: int) -> None:
+        """Return once there is news that a reader who saw the count `seen` has not seen."""
+        if self.count == seen:
+            await self._next.wait()
+
+
+class _Followed:
+    """A stream that is followed: its newest entries, each read once for all its followers."""
+
+    def __init__(self, stream: str, read: Read, reads: set[asyncio.Task[list[Stored]]]) -> None:
+        """Take the stream, how to read it, and where reads under way are kept for whoever must end them."""
+        self.followers = 0
+        self.reached = 0
+        self.news = _News()
+        self._stream = stream
+        self._read = read
+        self._newest: deque[Stored] = deque(maxlen=KEPT)
+        self._reads = reads
+        self._reading: dict[tuple[int, int], asyncio.Task[list[Stored]]] = {}
+
+    def grow(self, version: int) -> None:
+        """Tell the followers of a hint."""
+        if version > self.reached:
+            self.reached = version
+            self.news.tell()
+
+    def forget(self) -> None:
+        """Have the followers read anew."""
+        self._newest.clear()
+        self.reached = 0
+        self.news.tell()
+
+    async def after(self, version: int) -> list[Stored]:
+        """Return entries after a version, from memory if they are there; an empty answer was read from the store."""
+        newest = self._newest
+        if newest and newest[0].version <= version + 1 <= newest[-1].version:
+            return list(islice(newest, version + 1 - newest[0].version, None))
+        # Shared only among those who know the same news: a read begun before an append may have missed it.
+        asked = (version, self.news.count)
+        reading = self._reading.get(asked)
+        if reading is None:
+            reading = self._reading[asked] = asyncio.get_running_loop().create_task(self._read_on(asked))
+            self._reads.add(reading)
+            reading.add_done_callback(self._reads.discard)
+        return await asyncio.shield(reading)
+
+    async def _read_on(self, asked: tuple[int, int]) -> list[Stored]:
+        version, _ = asked
+        try:
+            entries = await self._read(self._stream, version)
+        finally:
+            del self._reading[asked]
+        if not self._newest or self._newest[-1].version == version:
+            self._newest.extend(entries)
+        return entries
+
+
+async def _ends(pipe: Pipe) -> list[str]:
+    """Return the id of each feed's last entry."""
+    replies = await asyncio.gather(*(pipe.call("XREVRANGE", key, "+", "-", "COUNT", 1) for key in _FEED_KEYS))
+    return [rows[0][0].decode("ascii") if rows else "0-0" for rows in cast("list[list[Row]]", replies)]
+
+
+def _reading(ids: list[str], *block: str | int) -> Command:
+    return ("XREAD", "COUNT", HINTS, *block, "STREAMS", *_FEED_KEYS, *ids)
+
+
+def _hints(reply: Reply) -> Iterator[Hint]:
+    for key, rows in cast("list[tuple[bytes, list[Row]]]", reply or []):
+        partition = _PARTITION_OF[key]
+        for feed_id, (_, stream, _, version) in rows:
+            yield Hint(partition, feed_id.decode("ascii"), stream.decode("ascii"), int(version))
