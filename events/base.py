@@ -52,7 +52,7 @@ class Entry(msgspec.Struct, Generic[COMMAND, EVENT], frozen=True):
     version: Version
     at: Millis
     by: By
-    command: COMMAND | None
+    command: COMMAND
     cause: str | None
     key: str | None
     salt: str

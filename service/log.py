@@ -26,36 +26,7 @@ from redis.exceptions import ResponseError
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
 from service.pipe import Command, Lost, NotSent, Pipe, Reply, Unreachable
-from service.streams import (
-    Broken,
-    Row,
-    Shorter,
-    Stored,
-    catalogue_key,
-    genesis,
-    head_after,
-    keys_of,
-    stored_of,
-    table_stream,
-)
-
-__all__ = [
-    "PAGE",
-    "Ahead",
-    "Answer",
-    "Appended",
-    "Behind",
-    "Broken",
-    "Gone",
-    "Hint",
-    "Log",
-    "Same",
-    "Shorter",
-    "Stored",
-    "genesis",
-    "head_after",
-    "table_stream",
-]
+from service.streams import Broken, Row, Shorter, Stored, catalogue_key, keys_of, stored_of
 
 PAGE: Final = 500
 """How many entries are read at once."""

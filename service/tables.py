@@ -243,11 +243,9 @@ def _named_by(by: By, events: tuple[Event, ...]) -> By:
             return by
 
 
-def _same_request(stored: Raw | None, command: Command) -> bool:
+def _same_request(stored: Raw, command: Command) -> bool:
     """Tell whether a stored command is what this request asks; rulesets and bots may have grown newer in between."""
-    return stored is not None and _ageless(msgspec.json.decode(stored)) == _ageless(
-        msgspec.json.decode(msgspec.json.encode(command))
-    )
+    return _ageless(msgspec.json.decode(stored)) == _ageless(msgspec.json.decode(msgspec.json.encode(command)))
 
 
 def _ageless(command: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from litestar import Request
+from litestar import Request, Response
 from litestar.exceptions import HTTPException
-from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Event, Version
-from service.api.answers import answer
+from service.api.answers import encoded
 from service.errors import (
     Busy,
     Forbidden,
@@ -87,7 +86,7 @@ _FRAMEWORK: Mapping[int, str] = {
 }
 
 
-def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> ASGIResponse:
+def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
     """Answer a command that a rule forbids."""
     status, _code = STATUS[type(refused)]
     return _answer(
@@ -104,7 +103,7 @@ def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> ASGIResponse:
     )
 
 
-def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> ASGIResponse:
+def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
     status, code = STATUS[type(obstacle)]
     problem = Problem(
@@ -121,7 +120,7 @@ def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> ASGIResponse:
     return _answer(problem, _headers(status))
 
 
-def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> ASGIResponse:
+def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
     """Answer what the framework itself refuses: unknown paths, wrong methods, bodies it can't take."""
     code = _FRAMEWORK.get(error.status_code)
     if code is None:
@@ -131,7 +130,7 @@ def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> ASGIR
     return _answer(problem, {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"})
 
 
-def of_bug(request: Request[Any, Any, Any], error: Exception) -> ASGIResponse:
+def of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Answer a fault of the service: it is logged whole, and told to nobody."""
     _logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     detail = "The service has failed at this; nothing of the request is known to have happened."
@@ -154,5 +153,5 @@ def _headers(status: int) -> dict[str, str]:
             return {}
 
 
-def _answer(problem: Problem, headers: Mapping[str, str] | None = None) -> ASGIResponse:
-    return answer(problem, problem.status, headers, MEDIA_TYPE)
+def _answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response[bytes]:
+    return Response(encoded(problem), status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 import msgspec
-from litestar.response import Stream
 from litestar.response.base import ASGIResponse
+from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Event, Seat, Version
@@ -171,7 +171,7 @@ class TableRoutes:
         found = await _tables(request).actions(self._asked(request, who.account))
         return answer(found, headers=VIEW_HEADERS)
 
-    async def events(self, request: AnyRequest) -> ASGIResponse | Stream:
+    async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version, a page of JSON or all of them as NDJSON."""
         who = await identity(request)
         known_query(request, "after", "limit")
@@ -181,7 +181,9 @@ class TableRoutes:
         tables = _tables(request)
         if accepts(request, JSON, NDJSON) == NDJSON:
             first = await tables.decisions(asked, after, PAGE)
-            return Stream(_lines(tables, asked, first), media_type=NDJSON, headers=VIEW_HEADERS)
+            return ASGIStreamingResponse(
+                iterator=_lines(tables, asked, first), media_type=NDJSON, headers=dict(VIEW_HEADERS)
+            )
         page = await tables.decisions(asked, after, limit)
         more = page[-1].version if len(page) == limit else None
         return answer(Decisions(tuple(page), more), headers=VIEW_HEADERS)

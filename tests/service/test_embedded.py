@@ -70,12 +70,18 @@ def orphan(folder: Path) -> socket.socket:
     return left
 
 
-def test_the_store_runs_by_its_settings_and_no_others(own_store: OwnStore, tmp_path: Path) -> None:
+def test_the_store_is_durable_evicts_nothing_and_has_no_port(own_store: OwnStore, tmp_path: Path) -> None:
+    expected = {
+        "appendonly": "yes",
+        "appendfsync": "always",
+        "maxmemory-policy": "noeviction",
+        "port": "0",
+        "save": "",
+        "dir": str(tmp_path / "data"),
+    }
     with asking(own_store().url) as client:
-        stated = {name: client.config_get(name)[name] for name in SETTINGS}
-        folder = client.config_get("dir")["dir"]
-    assert stated == SETTINGS
-    assert folder == str(tmp_path / "data")
+        assert {name: client.config_get(name)[name] for name in SETTINGS} == SETTINGS
+        assert {name: client.config_get(name)[name] for name in expected} == expected
 
 
 def test_a_stop_and_a_start_lose_nothing(own_store: OwnStore) -> None:
