@@ -6,7 +6,7 @@ Deciding, viewing, replay and audit all stand on this fold. What a game adds to 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Raw
@@ -47,7 +47,7 @@ class Projection(Generic[PLAY, OPTIONS]):
 
     @cached_property
     def _decoder(self) -> "msgspec.json.Decoder[Entry[Raw, Event]]":
-        return msgspec.json.Decoder(Entry[Raw, TableEvent | self.events])  # type: ignore[name-defined]
+        return msgspec.json.Decoder(Entry[Raw, TableEvent | self.events])  # type: ignore[name-defined] # a union known at run time
 
     def decode(self, entry: bytes) -> Entry[Raw, Event]:
         """Read one stored entry; its command stays as stored."""
@@ -73,17 +73,17 @@ def evolve(projection: Projection[PLAY, OPTIONS], table: Table[PLAY, OPTIONS], e
     if type(event) not in _NEUTRAL:
         table.play = projection.evolve(table.play, event)  # type: ignore[arg-type] # no game event comes before play
         return
-    neutral.evolve(table, event)  # type: ignore[arg-type]
+    neutral.evolve(table, cast("TableEvent", event))
     if isinstance(event, Created):
         table.options = msgspec.convert(event.options, projection.options)
     elif isinstance(event, Started):
-        table.play = projection.begin(table.options, len(table.sitters), event.seats)  # type: ignore[arg-type]
+        table.play = projection.begin(cast("OPTIONS", table.options), len(table.sitters), event.seats)
 
 
 def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None) -> Event:
     """Return an event as this seat may see it, None for a spectator."""
     if type(event) in _NEUTRAL:
-        return neutral.redact(event)  # type: ignore[arg-type]
+        return neutral.redact(cast("TableEvent", event))
     return projection.redact(event, seat)
 
 

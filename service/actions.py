@@ -35,7 +35,8 @@ class Forbidden(Struct, frozen=True):
 class Actions(Struct, Generic[COMMAND], frozen=True):
     """What the seat may do at this version; `complete` if `legal` lists every body that would be accepted.
 
-    `turn` is the prompt that stands; each entry of `legal` is a complete body that names it. Without a seat all is empty.
+    `turn` is the prompt that stands; each entry of `legal` is a complete body that names it. Without a seat nothing
+    is listed.
     """
 
     version: Version
@@ -50,7 +51,7 @@ class Actions(Struct, Generic[COMMAND], frozen=True):
 def actions(game: Game[Any, Any], table: Table[Any, Any], seat: int | None) -> Actions[Command]:
     """Return what this seat may do now."""
     if seat is None:
-        return Actions(table.version, None, table.turn, True, (), (), ())
+        return Actions(table.version, None, table.turn, complete=True, legal=(), open=(), refused=())
     legal = legal_now(game, table, seat)
     counts = Counter(type(command) for command in legal)
     listed = [command for command in legal if counts[type(command)] <= LISTED]
@@ -94,10 +95,10 @@ def sample(kind: type[Command]) -> Command:
     """Return some command of a kind, the first that its schema allows: right in shape, whatever the rules say of it."""
     described = inspect.type_info(kind)
     assert isinstance(described, inspect.StructType)  # noqa: S101 for the type checker: a Command is a Struct
-    return kind(**{field.name: _sample(field.type) for field in described.fields if field.required})
+    return msgspec.convert({field.name: _sample(field.type) for field in described.fields if field.required}, kind)
 
 
-def _sample(kind: inspect.Type) -> Any:
+def _sample(kind: inspect.Type) -> object:
     match kind:
         case inspect.Metadata(inner):
             return _sample(inner)

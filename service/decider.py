@@ -100,7 +100,7 @@ class Decider(Generic[STATE]):
         return state
 
     async def at(self, stream: str, version: int) -> STATE:
-        """Fold a stream anew up to a version; the state is the caller's own. Raise NotFound if it has no such version."""
+        """Fold a stream anew up to a version, for the caller's own; raise NotFound if it has no such version."""
         state = self._fold.empty(stream)
         while state.version < version:
             entries = await self._log.read_range(stream, state.version + 1, version)
@@ -120,7 +120,7 @@ class Decider(Generic[STATE]):
         state, confirmed = self._states.get(stream) or self._fold.empty(stream), False
         for _ in range(ATTEMPTS):
             try:
-                draft = self._draft(state, decide, create)
+                draft = self._draft(state, decide, create=create)
             except (Refused, Stale, NotFound):
                 if confirmed:
                     raise
@@ -144,7 +144,7 @@ class Decider(Generic[STATE]):
         while self._appends:
             await asyncio.wait(self._appends)
 
-    def _draft(self, state: STATE, decide: Callable[[STATE, int], Draft], create: bool) -> Draft:
+    def _draft(self, state: STATE, decide: Callable[[STATE, int], Draft], *, create: bool) -> Draft:
         if create != (state.version == 0):
             raise NotFound
         return decide(state, max(self._clock(), state.at))

@@ -117,9 +117,9 @@ class Game(Generic[PLAY, OPTIONS]):
     check        raise Refused("options_conflict") where options contradict each other
     start        yield what happens when play begins: lots, packs, the first deal, the first prompt
     decide       yield what a command makes happen, or raise Refused; the last event prompts or ends
-    legal        every command this seat may give now, without `turn`; of one type at most 101, see `LISTED`
+    legal        every command this seat may give now, without `turn`; of one type at most 101 (`LISTED`)
     idle         the command that stands for this seat when its player is silent or has resigned; total
-    places       one place per seat if play ended now, forfeited seats (in the order they were given up) after all others
+    places       one place per seat if play ended now; forfeited seats, in the order given up, after all others
     reveal       yield what the game itself kept sealed, when play ends
     reasons      its own codes of refusal, each with a sentence
     """
@@ -150,7 +150,7 @@ class Game(Generic[PLAY, OPTIONS]):
     @cached_property
     def command_types(self) -> tuple[type[Command], ...]:
         """The members of the union of commands."""
-        return get_args(self.commands) or (self.commands,)  # type: ignore[return-value]
+        return get_args(self.commands) or (self.commands,)
 
 
 # Of one type of command up to this many bodies are listed; above it the type is open, with a schema and one example.

@@ -41,7 +41,7 @@ BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*/[0-9]+$", max_length=40,
 
 
 class Create(Command, frozen=True, tag="table.create"):
-    """Open a table with every option stated; `bots` take the highest seats at once, the first named the lowest of them."""
+    """Open a table, every option stated; `bots` take the highest seats at once, the first named the lowest of them."""
 
     game: str
     ruleset: str

@@ -1,7 +1,7 @@
 """What the API answers: the shapes of bodies, and how they become bytes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
@@ -90,13 +90,13 @@ class Health(Struct, frozen=True):
     status: str
 
 
-def encoded(body: Any) -> bytes:
+def encoded(body: object) -> bytes:
     """Write a body as JSON."""
     return _encode(body)
 
 
 def answer(
-    body: Any, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = "application/json"
+    body: object, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = "application/json"
 ) -> ASGIResponse:
     """Return a response with this body: a value to write as JSON, or bytes as they are."""
     content = body if isinstance(body, bytes) else _encode(body)

@@ -116,7 +116,7 @@ def _command(kind: type[Command]) -> CommandType:
 
 def _language(wanted: str, known: tuple[str, ...]) -> str:
     """Return the known language that an Accept-Language likes best, English where it likes none of them."""
-    liked = []
+    liked: list[tuple[float, int, str]] = []
     for part in wanted.split(","):
         tag, _, quality = part.strip().partition(";q=")
         try:

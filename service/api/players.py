@@ -1,6 +1,5 @@
 """Routes of players: sign up, names, who I am."""
 
-
 import msgspec
 from litestar.response.base import ASGIResponse
 

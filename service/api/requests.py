@@ -96,7 +96,7 @@ def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
     return converted(values[0], kind, name)
 
 
-def converted(text: str, kind: Any, name: str) -> Any:
+def converted(text: str, kind: type[T], name: str) -> T:
     """Return a piece of text as a value of this type; Malformed names the parameter."""
     try:
         return msgspec.convert(text, kind, strict=False)
@@ -158,7 +158,7 @@ def accepts(request: AnyRequest, *kinds: str) -> str:
     return best
 
 
-def _integral(value: Any) -> Any:
+def _integral(value: object) -> object:
     match value:
         case float() if value.is_integer():
             return int(value)

@@ -98,9 +98,9 @@ class TableRoutes:
         self._command = msgspec.json.Decoder(self.commands)
 
     @property
-    def commands(self) -> Any:
+    def commands(self) -> object:
         """The union of all that a seat or the host may post at a table of this game."""
-        return self._game.commands | Resign | Abandon  # type: ignore[operator] # a union known at run time
+        return self._game.commands | Resign | Abandon
 
     async def create(self, request: AnyRequest) -> ASGIResponse:
         """Open a table."""
@@ -191,11 +191,11 @@ class TableRoutes:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the routes, typed for this game."""
         name, kind = self._game.name, self._game.title.replace(" ", "")
-        events = TableEvent | self._game.projection.events  # type: ignore[operator] # a union known at run time
+        events = TableEvent | self._game.projection.events
         view = _view_of(self._game)
         table = Parameter("table", "path", Id, "The table's id.", required=True)
         at = f"/v1/{name}/tables"
-        done = Done[events, view]  # type: ignore[valid-type]
+        done = _typed(Done, events, view)
         return (
             Endpoint(
                 method="POST",
@@ -203,7 +203,7 @@ class TableRoutes:
                 name=f"open{kind}Table",
                 summary=f"Open a table of {self._game.title} as its host.",
                 handler=self.create,
-                body=NewTable[self._game.projection.options],  # type: ignore[name-defined]
+                body=_typed(NewTable, self._game.projection.options),
                 parameters=(IDEMPOTENCY_KEY,),
                 answers={201: view},
                 headers=("ETag", "Location"),
@@ -263,7 +263,7 @@ class TableRoutes:
                 summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
                 handler=self.actions,
                 parameters=(table,),
-                answers={200: Actions[self._game.commands]},  # type: ignore[name-defined]
+                answers={200: _typed(Actions, self._game.commands)},
                 errors=(400, 401, 404, 503),
                 tag=name,
             ),
@@ -286,8 +286,8 @@ class TableRoutes:
                 summary="The decisions after a version, as you may see them.",
                 handler=self.events,
                 parameters=(table, AFTER, LIMIT),
-                answers={200: Decisions[events]},  # type: ignore[valid-type]
-                media={NDJSON: Decision[events]},  # type: ignore[valid-type]
+                answers={200: _typed(Decisions, events)},
+                media={NDJSON: _typed(Decision, events)},
                 errors=(400, 401, 404, 406, 503),
                 tag=name,
             ),
@@ -333,7 +333,12 @@ async def _lines(tables: Tables, asked: Asked, page: list[Decision[Event]]) -> A
         page = await tables.decisions(asked, page[-1].version, PAGE)
 
 
-def _view_of(game: Game[Any, Any]) -> Any:
+def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own
+    """Return a generic type with parameters that are known at run time alone."""
+    return generic[parameters]
+
+
+def _view_of(game: Game[Any, Any]) -> object:
     """Return the type of the game's views, as its `view` declares it."""
     return get_type_hints(game.projection.view)["return"]
 

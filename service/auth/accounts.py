@@ -9,7 +9,7 @@ import secrets
 import time
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from msgspec import Struct
 from redis.asyncio import Redis
@@ -87,19 +87,21 @@ class Accounts:
     async def issue_token(self, account: str, scopes: Iterable[Scope], expires_ms: int | None = None) -> str:
         """Make a token for an account; it is returned this once. `expires_ms` is UTC, None for never."""
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
-        fields: dict[str | bytes, str | int] = {
-            "account": account,
-            "scopes": " ".join(scopes),
-            "created": _now_ms(),
-            "expires": 0 if expires_ms is None else expires_ms,
-        }
-        await self._redis.hset(_token_key(token), mapping=fields)
+        await self._redis.hset(
+            _token_key(token),
+            mapping={
+                "account": account,
+                "scopes": " ".join(scopes),
+                "created": _now_ms(),
+                "expires": 0 if expires_ms is None else expires_ms,
+            },
+        )
         if expires_ms is not None:
             await self._redis.pexpireat(_token_key(token), expires_ms)
         return token
 
     async def identify(self, token: str) -> Identity:
-        """Return whom a token speaks for; raise Unauthenticated if nobody. An answer is trusted for at most a second."""
+        """Return whom a token speaks for, trusted for at most a second; raise Unauthenticated if nobody."""
         now = self._monotonic()
         trusted = self._trusted.get(token)
         if trusted is not None and now - trusted[0] < _TRUSTED_S:
@@ -112,7 +114,8 @@ class Accounts:
 
     async def _looked_up(self, token: str) -> Identity:
         self._trusted.pop(token, None)
-        account, scopes = await self._redis.hmget(_token_key(token), ["account", "scopes"])
+        found = await self._redis.hmget(_token_key(token), ["account", "scopes"])
+        account, scopes = cast("list[bytes | None]", found)
         if account is None or scopes is None:
             raise Unauthenticated("The token is unknown, expired or revoked.")
         return Identity(account.decode(), frozenset(scopes.decode().split()))

@@ -16,7 +16,7 @@ class KeysUnfit(Exception):
 
 
 def secret_from(folder: Path, stated: str | None) -> bytes:
-    """Return the secret stated as hex, else the one kept in the folder, made there at first; KeysUnfit if neither works."""
+    """Return the secret stated as hex, else the one kept in the folder, made there at first; else raise KeysUnfit."""
     if stated is not None:
         return _decoded(stated, "EVENFOLD_SECRET")
     path = folder / "secret"
@@ -35,7 +35,8 @@ def _create(path: Path) -> None:
     if path.exists():
         return
     draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+    draft.touch(mode=0o600, exist_ok=False)
+    with draft.open("w", encoding="ascii") as file:
         file.write(secrets.token_hex(SECRET_BYTES) + "\n")
         file.flush()
         os.fsync(file.fileno())
