@@ -1,6 +1,6 @@
 """Chance: every order and every lot of a table, drawn from one sealed seed.
 
-This is `shuffle/1`, told for strangers on web/pages/chance.md. Released orders hang on each of its bytes, so another
+This is `shuffle/1`, told for strangers on web/pages/shuffle.md. Released orders hang on each of its bytes, so another
 way of shuffling is another name beside it, never a change here. All of it is pure: the same seed, context, nonces and
 number give the same order on every machine. Left out: where a seed comes from, what is sealed and when it opens.
 

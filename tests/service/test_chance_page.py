@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from service.chance import Chance, Draws, bot_stream, commitment, number
 
-PAGE = (Path(__file__).parents[2] / "service/web/pages/chance.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "service/web/pages/shuffle.md").read_text(encoding="utf-8")
 
 # Chinkway's pack as the page words it: suits S H D C, in each 2 … 10 J Q K A.
 PACK = tuple(f"{suit}{rank}" for suit in "SHDC" for rank in (*range(2, 11), *"JQKA"))
