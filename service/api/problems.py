@@ -7,13 +7,13 @@ version carries what was missed. No problem holds a card that was not the player
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Event, Version
+from events.base import Decision, Version
 from service.api.answers import encoded
 from service.errors import (
     Busy,
@@ -30,33 +30,49 @@ from service.errors import (
     Unconfirmed,
     Unsupported,
 )
-from service.game import Command, NotHost, NotSeated, Refused
+from service.game import LISTED, REASONS, NotHost, NotSeated, Refused
+from service.tables import MISSED
+
+CODE = TypeVar("CODE")
+REASON = TypeVar("REASON")
+COMMAND = TypeVar("COMMAND")
+EVENT = TypeVar("EVENT")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1
+MAX_TEXT = 1_000
 
 _logger = logging.getLogger(__name__)
 
 
-class Problem(Struct, frozen=True, omit_defaults=True):
-    """What went wrong, for a program (`code`, `reason`) and for a person (`title`, `detail`).
+class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=True):
+    """What went wrong, for a program (`code`) and for a person (`title`, `detail`).
 
-    `field` is a JSON pointer into the body, or the name of a parameter or header. `reason` says which rule refused the
-    command, `legal` what would be legal now; `missed` what happened since the version the request insisted on, `next`
-    where to read on if that is not all.
+    `type` leads to the code's place on the page of problems. `field` is a JSON pointer into the body, or the name of a
+    parameter or header.
     """
 
-    type: str
-    title: str
+    type: Annotated[str, Meta(pattern="^/docs/problems#[a-z0-9_]+$", examples=["/docs/problems#malformed"])]
+    title: Annotated[str, Meta(min_length=1, max_length=100)]
     status: Annotated[int, Meta(ge=400, le=599)]
-    code: str
-    detail: str
-    field: str | None = None
-    reason: str | None = None
-    version: Version | None = None
-    legal: tuple[Command, ...] | UnsetType = UNSET
-    missed: tuple[Decision[Event], ...] | UnsetType = UNSET
-    next: Version | None = None
+    code: CODE
+    detail: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+    field: Annotated[str, Meta(max_length=MAX_TEXT)] | UnsetType = UNSET
+
+
+class TableProblem(Problem[CODE], Generic[CODE, REASON, COMMAND, EVENT], frozen=True, kw_only=True, omit_defaults=True):
+    """What went wrong with a request to a table.
+
+    `reason` says which rule refused it, at which `version`, `legal` what would be legal there for the player's seat.
+    `missed` says what happened since the version that the request insisted on, `next` after which version to read on
+    if that is not all of it.
+    """
+
+    reason: REASON | UnsetType = UNSET
+    version: Version | UnsetType = UNSET
+    legal: Annotated[tuple[COMMAND, ...], Meta(max_length=LISTED)] | UnsetType = UNSET
+    missed: Annotated[tuple[Decision[EVENT], ...], Meta(max_length=MISSED)] | UnsetType = UNSET
+    next: Version | UnsetType = UNSET
 
 
 STATUS: Mapping[type[Exception], tuple[int, str]] = {
@@ -85,19 +101,33 @@ _FRAMEWORK: Mapping[int, str] = {
     413: "too_large",
 }
 
+_BUG = (500, "internal")
+
+
+def codes() -> dict[str, int]:
+    """Return every code that is no reason of a refusal, with its status."""
+    stated = [STATUS[kind] for kind in STATUS if not issubclass(kind, Refused)]
+    return {code: status for status, code in sorted([*stated, *_FRAMEWORK.items(), _BUG])}
+
+
+def reasons(own: Mapping[str, str]) -> dict[str, int]:
+    """Return every reason of a refusal at a table, each a code too, with its status; `own` are the game's."""
+    seated = {code: status for status, code in (STATUS[NotHost], STATUS[NotSeated])}
+    return {reason: seated.get(reason, STATUS[Refused][0]) for reason in (*REASONS, *own)}
+
 
 def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
     """Answer a command that a rule forbids."""
     status, _code = STATUS[type(refused)]
     return _answer(
-        Problem(
+        TableProblem(
             type=_type(refused.reason),
             title="A rule refuses this" if status == HTTPStatus.CONFLICT else HTTPStatus(status).phrase,
             status=status,
             code=refused.reason,
             detail=refused.sentence,
             reason=refused.reason,
-            version=refused.version,
+            version=UNSET if refused.version is None else refused.version,
             legal=UNSET if refused.legal is None else refused.legal,
         )
     )
@@ -106,16 +136,18 @@ def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
 def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
     status, code = STATUS[type(obstacle)]
-    problem = Problem(
+    field = obstacle.field if isinstance(obstacle, Malformed) else None
+    problem: TableProblem[str, str, Any, Any] = TableProblem(
         type=_type(code),
         title=HTTPStatus(status).phrase,
         status=status,
         code=code,
-        detail=str(obstacle),
-        field=obstacle.field if isinstance(obstacle, Malformed) else None,
-        version=obstacle.version if isinstance(obstacle, Stale | Unconfirmed) else None,
+        # A sentence or a pointer may quote a name out of the body, and that may be as long as a body.
+        detail=str(obstacle)[:MAX_TEXT],
+        field=UNSET if field is None else field[:MAX_TEXT],
+        version=obstacle.version if isinstance(obstacle, Stale | Unconfirmed) else UNSET,
         missed=obstacle.missed if isinstance(obstacle, Stale) else UNSET,
-        next=obstacle.next if isinstance(obstacle, Stale) else None,
+        next=UNSET if not isinstance(obstacle, Stale) or obstacle.next is None else obstacle.next,
     )
     return _answer(problem, _headers(status))
 
@@ -134,9 +166,8 @@ def of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]
     """Answer a fault of the service: it is logged whole, and told to nobody."""
     _logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     detail = "The service has failed at this; nothing of the request is known to have happened."
-    return _answer(
-        Problem(type=_type("internal"), title="Internal Server Error", status=500, code="internal", detail=detail)
-    )
+    status, code = _BUG
+    return _answer(Problem(type=_type(code), title=HTTPStatus(status).phrase, status=status, code=code, detail=detail))
 
 
 def _type(code: str) -> str:
@@ -153,5 +184,5 @@ def _headers(status: int) -> dict[str, str]:
             return {}
 
 
-def _answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response[bytes]:
+def _answer(problem: Problem[str], headers: Mapping[str, str] | None = None) -> Response[bytes]:
     return Response(encoded(problem), status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)
