@@ -78,6 +78,12 @@ class TurnBegan(Event, frozen=True, tag="table.turn_began"):
     seats: tuple[Seat, ...]
 
 
+class Answered(Event, frozen=True, tag="table.answered"):
+    """A seat answered a prompt that waits for others too; for them it stands, and its turn with it."""
+
+    seat: Seat
+
+
 class Scored(Event, frozen=True, tag="table.scored"):
     """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
 
@@ -114,5 +120,16 @@ class Opened(Event, frozen=True, tag="table.opened"):
 
 
 TableEvent = (
-    Created | Seeded | SeatTaken | SeatLeft | Started | Shuffled | TurnBegan | Scored | Resigned | Ended | Opened
+    Created
+    | Seeded
+    | SeatTaken
+    | SeatLeft
+    | Started
+    | Shuffled
+    | TurnBegan
+    | Answered
+    | Scored
+    | Resigned
+    | Ended
+    | Opened
 )

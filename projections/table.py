@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from events.base import Head, Millis, PlayerId, Seat, Version
 from events.table import (
+    Answered,
     Created,
     Ended,
     Opened,
@@ -96,6 +97,8 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
         case TurnBegan(seats):
             table.to_act = seats
             table.turn = table.version
+        case Answered(seat):
+            table.to_act = tuple(other for other in table.to_act if other != seat)
         case Shuffled(c, order):
             if order is not None:
                 table.orders.append(Order(c, order))
@@ -143,8 +146,12 @@ def redact(event: TableEvent) -> TableEvent:
             return Seeded(None)
         case Shuffled(c, _):
             return Shuffled(c, None)
-        case _:
+        case Created() | SeatTaken() | SeatLeft() | Started() | TurnBegan() | Answered():
             return event
+        case Scored() | Resigned() | Ended() | Opened():
+            return event
+        case _:
+            assert_never(event)
 
 
 class SeatView(Struct, frozen=True, gc=False):
