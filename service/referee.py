@@ -114,7 +114,7 @@ class Referee:
             Seeded(seed.hex()),
             *(bot_taken(seat, bot) for seat, bot in enumerate(command.bots, first_bot)),
         ]
-        return tuple(self._to_the_end(game, copy.deepcopy(table), events, ask))
+        return tuple(self._to_the_end(game, _own(table), events, ask))
 
     def decide(self, game: AnyGame, table: AnyTable, ask: Ask) -> tuple[Event, ...]:
         """Return what a command makes happen at a table that exists; raise Refused if a rule forbids it."""
@@ -122,14 +122,14 @@ class Referee:
         if command.turn is not None and command.turn != table.turn:
             raise Refused("turn_over")
         if isinstance(command, NEUTRAL):
-            return tuple(self._to_the_end(game, copy.deepcopy(table), _neutral(game, table, ask), ask))
+            return tuple(self._to_the_end(game, _own(table), _neutral(game, table, ask), ask))
         _may_play(table, ask.by.seat)
         events = tuple(
             game.decide(table.play, ask._replace(chance=_Later(self.chances, table), forfeits=table.resigned))
         )
         if not table.resigned and type(events[-1]) is not Ended:
             return events
-        return tuple(self._to_the_end(game, copy.deepcopy(table), events, ask))
+        return tuple(self._to_the_end(game, _own(table), events, ask))
 
     def _to_the_end(self, game: AnyGame, table: AnyTable, events: Iterable[Event], ask: Ask) -> Iterator[Event]:
         """Yield these events and all that follows from them without anybody's command, folding `table` along."""
@@ -141,7 +141,8 @@ class Referee:
                 continue
             event = coming.popleft()
             if isinstance(event, TurnBegan):
-                silent.extend(seat for seat in event.seats if seat in table.resigned)
+                # A new prompt replaces the one before, for seats that did not answer that one too.
+                silent = deque(seat for seat in event.seats if seat in table.resigned)
                 event = TurnBegan(tuple(seat for seat in event.seats if seat not in table.resigned))
                 if not event.seats:
                     continue
@@ -170,6 +171,14 @@ class Referee:
         by = By(seat=seat, service="system")
         command = game.idle(table.play, seat)
         return game.decide(table.play, Ask(by, command, ask.at, _Later(self.chances, table), table.resigned))
+
+
+def _own(table: AnyTable) -> AnyTable:
+    """Copy a table to fold on; what events only add to is copied flat, for it grows with the log."""
+    own = copy.copy(table)
+    own.sitters, own.former, own.orders = list(table.sitters), dict(table.former), list(table.orders)
+    own.play = copy.deepcopy(table.play)
+    return own
 
 
 def bot_taken(seat: int, bot: str) -> SeatTaken:
