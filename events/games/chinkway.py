@@ -182,7 +182,7 @@ class DealScored(Event, frozen=True, tag="chinkway.deal_scored"):
     totals: tuple[Points, ...]
 
 
-class Discard(msgspec.Struct, frozen=True, gc=False):
+class DealDiscard(msgspec.Struct, frozen=True, gc=False):
     """What a dealer laid out of play; null for whoever may not see it."""
 
     seat: Seat
@@ -193,7 +193,7 @@ class Opened(Event, frozen=True, tag="chinkway.opened"):
     """What lay face down was opened: the cards removed from the quest pack, the discards of each deal in turn."""
 
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)]
-    discards: tuple[Discard, ...]
+    discards: tuple[DealDiscard, ...]
 
 
 ChinkwayEvent = (

@@ -16,12 +16,12 @@ from events.games.chinkway import (
     Category,
     ChinkwayEvent,
     Choices,
+    DealDiscard,
     DealerDrawn,
     DealScored,
     Dealt,
     Declared,
     Declined,
-    Discard,
     Discarded,
     Five,
     Hand,
@@ -129,7 +129,7 @@ class State(Struct):
     taken: list[int] = []
     captured: list[list[FrenchCard]] = []
     met: list[dict[Category, int]] = []
-    discards: list[Discard] = []
+    discards: list[DealDiscard] = []
     opened: bool = False
 
 
@@ -226,7 +226,7 @@ def _discard(state: State, seat: int, cards: Pair | None) -> None:
         for card in cards:
             hand.remove(card)
     state.held[seat] -= 2
-    state.discards.append(Discard(seat, cards))
+    state.discards.append(DealDiscard(seat, cards))
     state.phase = Declaring(seat)
 
 
@@ -281,7 +281,7 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     choices: Choices
     needed: Choices
     quest_seen: tuple[Five, ...]
-    discards: tuple[Discard, ...]
+    discards: tuple[DealDiscard, ...]
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
 
 
@@ -350,9 +350,9 @@ def _trick(state: State) -> Trick | None:
             return None
 
 
-def _discards(state: State, seat: int | None) -> Iterator[Discard]:
+def _discards(state: State, seat: int | None) -> Iterator[DealDiscard]:
     for discard in state.discards:
-        yield discard if state.opened or discard.seat == seat else Discard(discard.seat, None)
+        yield discard if state.opened or discard.seat == seat else DealDiscard(discard.seat, None)
 
 
 def _seen(state: State, seat: int | None) -> tuple[FrenchCard, ...]:
