@@ -99,6 +99,11 @@ class Decider(Generic[STATE]):
             raise NotFound
         return state
 
+    async def reached(self, stream: str, version: int) -> STATE:
+        """Return a state at this version or a later one, from memory if it is there; NotFound as `newest`."""
+        state = self._states.get(stream)
+        return state if state is not None and 0 < version <= state.version else await self.newest(stream)
+
     async def at(self, stream: str, version: int) -> STATE:
         """Fold a stream anew up to a version, for the caller's own; raise NotFound if it has no such version."""
         state = self._fold.empty(stream)

@@ -68,6 +68,13 @@ class Done(NamedTuple):
     repeated: bool
 
 
+class Page(NamedTuple):
+    """Decisions that follow one another; `next` is the version to ask after for more, None at the newest."""
+
+    decisions: tuple[Decision[Event], ...]
+    next: int | None
+
+
 class TableFold:
     """The fold of tables, each by the ruleset its first entry pins it to."""
 
@@ -143,9 +150,7 @@ class Tables:
         except Refused as refused:
             raise self._explained(refused, last[0], asked.player) from None
         except Stale as stale:
-            stale.missed = tuple(await self.decisions(asked, stale.expected, MISSED))
-            if stale.missed and stale.missed[-1].version < stale.version:
-                stale.next = stale.missed[-1].version
+            stale.missed, stale.next = await self.decisions(asked, stale.expected, MISSED)
             raise
 
     async def look(self, asked: Asked) -> AnyTable:
@@ -153,6 +158,13 @@ class Tables:
         table = await self._decider.newest(_stream(asked))
         self._game_at(asked, table)
         return table
+
+    async def reached(self, stream: str, version: int) -> AnyTable:
+        """Return the table of a stream, whatever its game, at this version or a later one, for a reactor.
+
+        Version 0 asks for the newest. As with `look`, the table is to be read before the next await.
+        """
+        return await self._decider.reached(stream, version)
 
     def view(self, table: AnyTable, player: str) -> View[Any]:
         """Return the table as a player may see it."""
@@ -162,7 +174,7 @@ class Tables:
         """Return the table as it was at a version, with the rights that the player has today; NotFound past its end."""
         today = await self.look(asked)
         seat = today.seat_of(asked.player)
-        if version > today.version:
+        if not 1 <= version <= today.version:
             raise NotFound(f"The table has no version {version}; it is at version {today.version}.")
         table = today if version == today.version else await self._decider.at(_stream(asked), version)
         return self.game_of(table).projection.view(table, seat)
@@ -172,15 +184,16 @@ class Tables:
         table = await self.look(asked)
         return actions(self.game_of(table), table, table.seat_of(asked.player))
 
-    async def decisions(self, asked: Asked, after: int, limit: int) -> list[Decision[Event]]:
+    async def decisions(self, asked: Asked, after: int, limit: int) -> Page:
         """Return up to `limit` decisions after a version, as the player may see them; none at the newest."""
         table = await self.look(asked)
-        seat = table.seat_of(asked.player)
-        if after >= table.version:
-            return []
-        entries = await self._log.read_range(_stream(asked), after + 1, min(table.version, after + limit))
-        projection = self.game_of(table).projection
-        return [fold.decision(projection, projection.decode(stored.e), stored.h, seat) for stored in entries]
+        seat, newest, projection = table.seat_of(asked.player), table.version, self.game_of(table).projection
+        last = min(newest, after + limit)
+        if after >= last:
+            return Page((), None)
+        entries = await self._log.read_range(_stream(asked), after + 1, last)
+        decisions = (fold.decision(projection, projection.decode(stored.e), stored.h, seat) for stored in entries)
+        return Page(tuple(decisions), last if last < newest else None)
 
     def game_of(self, table: AnyTable) -> AnyGame:
         """Return the ruleset that a table is pinned to."""
