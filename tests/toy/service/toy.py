@@ -5,7 +5,7 @@ several seats at once, untaken seats, more rows than can be listed, options, and
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, permutations
+from itertools import chain, islice, pairwise, permutations
 from typing import Annotated, assert_never, get_args
 
 from msgspec import Meta
@@ -15,7 +15,20 @@ from events.table import Answered, Ended, Scored, Shuffled, TurnBegan
 from service.chance import Shuffles, number
 from service.game import LISTED, Ask, Command, Game, Refused, Seats
 from service.rules import standing
-from tests.toy.events.toy import Card, DealScored, Dealt, Drew, FirstDrawn, Held, Laid, Opened, Options, Pledged, Row, Shown
+from tests.toy.events.toy import (
+    Card,
+    DealScored,
+    Dealt,
+    Drew,
+    FirstDrawn,
+    Held,
+    Laid,
+    Opened,
+    Options,
+    Pledged,
+    Row,
+    Shown,
+)
 from tests.toy.projections.toy import PROJECTION, DealOver, Laying, Pledging, State
 
 REASONS = {
@@ -176,7 +189,7 @@ def _points(state: State, seat: int, row: Sequence[Card]) -> int | None:
     if seat not in state.taken:
         return None
     ranks = [_rank(card) for card in row]
-    rising = all(left < right for left, right in zip(ranks, ranks[1:], strict=False))
+    rising = all(left < right for left, right in pairwise(ranks))
     return (sum(ranks) if rising else -1) + (BONUS if state.options.bonus and seat == state.best else 0)
 
 
