@@ -1,0 +1,123 @@
+"""How far a reactor has got in each partition's feed, kept in the store so that another process can go on from there.
+
+A hint is open from being read until what it asks for is done. The cursor that is kept stays before the first hint that
+is still open, so that whoever starts from it is hinted again. Streams that a reactor has set aside, because it failed
+at them again and again, are kept beside the cursor: they hold nothing up, and the next start looks at them once more.
+
+    {pp}:cursor:<reactor>   an id of the partition's feed      {pp}:aside:<reactor>   a set of streams
+"""
+
+from itertools import count
+from typing import Final, NamedTuple
+
+from redis.asyncio import Redis
+
+from service.ids import PARTITIONS, partition
+from service.streams import feed_key
+
+BEGINNING: Final = "0-0"
+
+
+class Ticket(NamedTuple):
+    """An open hint, or an open look at a stream that no hint led to."""
+
+    partition: int
+    number: int
+
+
+class Progress:
+    """The cursors of one reactor."""
+
+    def __init__(self, redis: Redis, reactor: str) -> None:
+        """Keep the cursors of the reactor of this name in this store."""
+        self._redis = redis
+        self._reactor = reactor
+        self._numbers = count()
+        self._open: list[dict[int, str | None]] = [{} for _ in range(PARTITIONS)]
+        self._saved: list[str | None] = [None] * PARTITIONS
+        self.read: list[str] = [BEGINNING] * PARTITIONS
+        """Up to where each feed was read."""
+
+    async def load(self) -> list[int]:
+        """Go on from the cursors that were kept; return the partitions whose streams must all be looked at.
+
+        These are the ones without a cursor and those whose feed no longer holds the entry at it, since then others
+        after it may be missing too; they go on from the end of their feed. Raise redis-py's errors.
+        """
+        calls = self._redis.pipeline(transaction=False)
+        for number in range(PARTITIONS):
+            calls.get(self._cursor_key(number))
+            calls.xrange(feed_key(number), count=1)
+            calls.xrevrange(feed_key(number), count=1)
+        replies = await calls.execute()
+        lost = []
+        for number in range(PARTITIONS):
+            cursor, first, last = replies[3 * number : 3 * number + 3]
+            if cursor is not None and first and _order(first[0][0]) <= _order(cursor):
+                self.read[number] = cursor.decode("ascii")
+            else:
+                self.read[number] = last[0][0].decode("ascii") if last else BEGINNING
+                lost.append(number)
+        return lost
+
+    def open(self, partition: int, before: str | None) -> Ticket:
+        """Hold a partition's cursor at the feed id before a hint, or where it was kept last if that is None."""
+        number = next(self._numbers)
+        self._open[partition][number] = before
+        return Ticket(partition, number)
+
+    def close(self, ticket: Ticket) -> None:
+        """Let the cursor go on."""
+        del self._open[ticket.partition][ticket.number]
+
+    def cursor(self, partition: int) -> str | None:
+        """Return up to where everything is done, None if that is no further than what was kept when we began."""
+        # Hints are opened in the order of their feed, so the first one still open is the earliest.
+        return next(iter(self._open[partition].values()), self.read[partition])
+
+    async def save(self) -> None:
+        """Keep the cursors that have moved. Raise redis-py's errors."""
+        cursors = [self.cursor(number) for number in range(PARTITIONS)]
+        calls = self._redis.pipeline(transaction=False)
+        for number, cursor in enumerate(cursors):
+            if cursor is not None and cursor != self._saved[number]:
+                calls.set(self._cursor_key(number), cursor)
+        await calls.execute()
+        self._saved = cursors
+
+    async def set_aside(self, stream: str) -> None:
+        """Note that the reactor has given a stream up for now. Raise redis-py's errors."""
+        await self._redis.sadd(self._aside_key(_partition_of(stream)), stream)
+
+    async def take_back(self, stream: str) -> None:
+        """Note that a stream that was set aside is no longer. Raise redis-py's errors."""
+        await self._redis.srem(self._aside_key(_partition_of(stream)), stream)
+
+    async def aside(self) -> set[str]:
+        """Return the streams that are set aside. Raise redis-py's errors."""
+        calls = self._redis.pipeline(transaction=False)
+        for number in range(PARTITIONS):
+            calls.smembers(self._aside_key(number))
+        return {stream.decode("ascii") for streams in await calls.execute() for stream in streams}
+
+    async def forget(self) -> None:
+        """Have the next start look at every stream there is. Raise redis-py's errors."""
+        calls = self._redis.pipeline(transaction=False)
+        for number in range(PARTITIONS):
+            calls.delete(self._cursor_key(number))
+        await calls.execute()
+
+    def _cursor_key(self, partition: int) -> str:
+        return f"{{{partition:02}}}:cursor:{self._reactor}"
+
+    def _aside_key(self, partition: int) -> str:
+        return f"{{{partition:02}}}:aside:{self._reactor}"
+
+
+def _partition_of(stream: str) -> int:
+    return partition(stream.partition(":")[2])
+
+
+def _order(feed_id: bytes) -> tuple[int, int]:
+    at, _, sequence = feed_id.partition(b"-")
+    return int(at), int(sequence)

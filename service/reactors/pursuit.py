@@ -1,0 +1,284 @@
+"""What all reactors share: follow the feeds, look at each stream that grew, one look at a time, and lose none.
+
+A stream that a reactor has no more use for, and a version that it has seen, are remembered: their hints cost next to
+nothing. Whatever goes wrong at one stream holds up no other: it is tried again later and later, and set aside in the
+end, visibly. What the store itself is to blame for is tried for as long as it takes.
+"""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as ConnectionLost
+from redis.exceptions import TimeoutError as TimedOut
+
+from service.errors import Busy, StoreDown, Unconfirmed
+from service.feeds import Hint
+from service.log import Log
+from service.reactors.progress import Progress, Ticket
+
+T = TypeVar("T")
+
+TRIES: Final = 6
+"""After so many failures in a row a stream is set aside."""
+
+FIRST_RETRY_S: Final = 0.1
+LONGEST_RETRY_S: Final = 5.0
+"""How long to wait after a failure: doubled from the first to the longest."""
+
+SAVE_S: Final = 1.0
+"""How often the cursors are kept."""
+
+LOOKS: Final = 64
+"""How many streams are read at the same time: after an outage all of them have grown."""
+
+REMEMBERED: Final = 65_536
+"""Of how many streams it is remembered what was seen of them; to look again at one that was forgotten is harmless."""
+
+PASSING: Final = (StoreDown, Unconfirmed, Busy, ConnectionLost, TimedOut)
+"""What is over by itself: no fault of the stream or of the reactor."""
+
+Sleep = Callable[[float], Awaitable[object]]
+
+_logger = logging.getLogger(__name__)
+
+
+class Seen(NamedTuple):
+    """What a look at a stream found: the version it saw, and what is to be done now, if anything.
+
+    `todo` returns the newest version that it knows of: a later one than was seen is looked at too. `over` says that
+    nothing that may still happen to the stream is of interest.
+    """
+
+    version: int
+    todo: Callable[[], Awaitable[int]] | None = None
+    over: bool = False
+
+
+class Reactor(Protocol):
+    """What is done about streams; `name` names its cursors."""
+
+    name: str
+
+    def delay_s(self, stream: str) -> float:
+        """Return how long to wait before this stream is looked at, so that one look sees many decisions."""
+        ...
+
+    async def look(self, stream: str, version: int) -> Seen:
+        """Look at a stream that has reached a version, or gone past it; 0: whatever the store has."""
+        ...
+
+
+class _Watch:
+    """What is known of one stream: the version last seen, the one hinted at, and the hints that are still open."""
+
+    __slots__ = ("coming", "hinted", "over", "present", "running", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.hinted = 0
+        self.over = False
+        self.running = False
+        self.present: list[Ticket] = []  # of the look under way: one at most, and those that failed before
+        self.coming: list[Ticket] = []  # of the next look: one at most, the first to come holds the cursor
+
+    def see(self, version: int) -> None:
+        """Note the version that a look has seen; hints up to it are the present look's."""
+        self.version = version
+        if self.hinted <= version:
+            self.take()
+
+    def take(self) -> None:
+        """Make the hints that are coming the present look's."""
+        self.present += self.coming
+        self.coming = []
+
+
+class Pursuit:
+    """A reactor on the feeds of one store."""
+
+    def __init__(self, reactor: Reactor, log: Log, redis: Redis, *, sleep: Sleep = asyncio.sleep) -> None:
+        """Take the reactor, the log with the feeds, the store for the cursors, and what sleeps (seconds)."""
+        self._reactor = reactor
+        self._log = log
+        self._sleep = sleep
+        self._progress = Progress(redis, reactor.name)
+        self._watches: dict[str, _Watch] = {}
+        self._gate = asyncio.Semaphore(LOOKS)
+        self.aside: set[str] = set()
+        """The streams that are set aside."""
+
+    async def run(self) -> None:
+        """Go on from where the reactor of this name got to, for ever; cancelled, keep the cursors and end."""
+        try:
+            async with asyncio.TaskGroup() as self._tasks:
+                self._tasks.create_task(self._save_now_and_then())
+                lost = await _insist(self._progress.load)
+                self.aside = await _insist(self._progress.aside)
+                for stream in self.aside:
+                    self._start(stream, self._watch(stream))
+                await asyncio.gather(*map(self._look_at_all, lost))
+                cursors = dict(enumerate(self._progress.read))
+                async for hint in self._log.feeds(cursors):
+                    self.heed(hint)
+        finally:
+            await self._save()
+
+    def heed(self, hint: Hint) -> None:
+        """See to it that a stream is looked at, unless what the hint says was seen already."""
+        partition, feed_id, stream, version = hint
+        read = self._progress.read
+        before, read[partition] = read[partition], feed_id
+        watch = self._watches.get(stream)
+        if watch is None:
+            watch = self._watch(stream)
+        if watch.over:
+            return
+        if version <= watch.version:
+            # Seen, but what is to be done about it may be still under way.
+            if watch.running and not watch.present:
+                watch.present.append(self._progress.open(partition, before))
+            return
+        watch.hinted = max(watch.hinted, version)
+        if not watch.coming:
+            watch.coming.append(self._progress.open(partition, before))
+        self._start(stream, watch)
+
+    async def _look_at_all(self, partition: int) -> None:
+        """Look at every stream of a partition, and start on those where there is something to do."""
+        held = self._progress.open(partition, None)
+        for stream in await _insist(partial(self._log.streams, partition)):
+            watch = self._watch(stream)
+            if watch.over or watch.running:
+                continue
+            try:
+                seen = await self._look(stream, 0)
+            except Exception as error:  # noqa: BLE001 whatever it is, the stream's own task meets it again
+                _logger.info("%s: the first look at %s failed: %s", self._reactor.name, stream, type(error).__name__)
+            else:
+                watch.version, watch.over = seen.version, seen.over
+                if seen.todo is None:
+                    continue
+            watch.coming.append(self._progress.open(partition, None))
+            self._start(stream, watch)
+        self._progress.close(held)
+
+    def _watch(self, stream: str) -> _Watch:
+        watch = self._watches.get(stream)
+        if watch is None:
+            if len(self._watches) >= REMEMBERED:
+                self._forget_some()
+            watch = self._watches[stream] = _Watch()
+            watch.over = not stream.startswith("table:")
+        return watch
+
+    def _forget_some(self) -> None:
+        """Forget half of the streams, the oldest first, but for those at work."""
+        idle = [stream for stream, watch in self._watches.items() if not watch.running]
+        for stream in idle[: REMEMBERED // 2]:
+            del self._watches[stream]
+
+    def _start(self, stream: str, watch: _Watch) -> None:
+        if not watch.running:
+            watch.running = True
+            self._tasks.create_task(self._pursue(stream, watch))
+
+    async def _pursue(self, stream: str, watch: _Watch) -> None:
+        """Look at a stream until everything that is hinted at has been seen and dealt with."""
+        failures = 0
+        version = watch.hinted
+        while True:
+            try:
+                await self._step(stream, watch, version)
+            except PASSING as error:
+                _logger.warning("%s: %s must wait: %s", self._reactor.name, stream, type(error).__name__)
+                await self._sleep(LONGEST_RETRY_S / 5)
+                version = 0
+                continue
+            except Exception as error:  # noqa: BLE001 a stream that fails must hold up no other
+                failures += 1
+                self._tell(stream, failures, error)
+                if failures < TRIES:
+                    await self._sleep(min(FIRST_RETRY_S * 2 ** (failures - 1), LONGEST_RETRY_S))
+                    version = 0
+                    continue
+                await self._set_aside(stream)
+                watch.take()
+            else:
+                failures = 0
+                if stream in self.aside:
+                    await self._take_back(stream)
+            for ticket in watch.present:
+                self._progress.close(ticket)
+            watch.present = []
+            version = watch.hinted
+            if version <= watch.version or failures:
+                break
+        watch.running = False
+
+    async def _step(self, stream: str, watch: _Watch, version: int) -> None:
+        """Look once, and do what is to be done."""
+        delay_s = self._reactor.delay_s(stream)
+        if delay_s:
+            await self._sleep(delay_s)
+            version = max(version, watch.hinted) if version else 0
+        watch.hinted = 0
+        watch.take()
+        seen = await self._look(stream, version)
+        watch.see(seen.version)
+        watch.over = seen.over
+        if seen.todo is not None:
+            watch.hinted = max(watch.hinted, await seen.todo())
+
+    async def _look(self, stream: str, version: int) -> Seen:
+        async with self._gate:
+            return await self._reactor.look(stream, version)
+
+    def _tell(self, stream: str, failures: int, error: Exception) -> None:
+        """Log a failure by its kind and place: its message may hold a card."""
+        place = "".join(traceback.format_tb(error.__traceback__))
+        _logger.error(
+            "%s failed at %s, %d of %d times: %s\n%s",
+            self._reactor.name,
+            stream,
+            failures,
+            TRIES,
+            type(error).__name__,
+            place,
+        )
+
+    async def _set_aside(self, stream: str) -> None:
+        """Let a stream hold nothing up; it is looked at again when it grows, and at the next start."""
+        self.aside.add(stream)
+        _logger.critical("%s set %s aside; %d streams are aside now", self._reactor.name, stream, len(self.aside))
+        await _insist(partial(self._progress.set_aside, stream))
+
+    async def _take_back(self, stream: str) -> None:
+        await _insist(partial(self._progress.take_back, stream))
+        self.aside.discard(stream)
+        _logger.warning("%s is through with %s, which was set aside", self._reactor.name, stream)
+
+    async def _save_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SAVE_S)
+            await self._save()
+
+    async def _save(self) -> None:
+        try:
+            await self._progress.save()
+        except (ConnectionLost, TimedOut) as error:
+            _logger.warning("%s: the cursors can't be kept now: %s", self._reactor.name, type(error).__name__)
+
+
+async def _insist(call: Callable[[], Awaitable[T]]) -> T:
+    """Call until the store answers."""
+    while True:
+        try:
+            return await call()
+        except PASSING as error:
+            _logger.warning("the store does not answer a reactor, trying again: %s", type(error).__name__)
+            await asyncio.sleep(SAVE_S)
