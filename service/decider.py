@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -90,6 +91,7 @@ class Decider(Generic[STATE]):
         self._clock = clock or _utc_ms
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
+        self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._appends: set[asyncio.Future[Any]] = set()
 
     async def newest(self, stream: str) -> STATE:
@@ -122,6 +124,14 @@ class Decider(Generic[STATE]):
         With a `key` that the stream remembers, return the decision it led to then. A stream without entries is
         NotFound, unless the command is the one that creates it.
         """
+        # One process tries one command on a stream at a time: they could only lose to each other, some for ever.
+        queue = self._queues.get(stream) or self._queues.setdefault(stream, asyncio.Lock())
+        async with queue:
+            return await self._decided(stream, decide, key=key, create=create)
+
+    async def _decided(
+        self, stream: str, decide: Callable[[STATE, int], Draft], *, key: str | None, create: bool
+    ) -> Decided[STATE]:
         state, confirmed = self._states.get(stream) or self._fold.empty(stream), False
         for _ in range(ATTEMPTS):
             try:

@@ -25,7 +25,7 @@ from redis.exceptions import ResponseError
 
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
-from service.pipe import Command, Lost, NotSent, Pipe, Reply, Unreachable
+from service.pipe import TIMEOUT_MS, Command, Lost, NotSent, Pipe, Reply, Unreachable
 from service.streams import Broken, Row, Shorter, Stored, catalogue_key, keys_of, stored_of
 
 PAGE: Final = 500
@@ -91,14 +91,15 @@ def function() -> Source:
 class Log:
     """All streams of one store."""
 
-    def __init__(self, redis: Redis, *, settle_ms: int = SETTLE_MS) -> None:
+    def __init__(self, redis: Redis, *, settle_ms: int = SETTLE_MS, timeout_ms: int = TIMEOUT_MS) -> None:
         """Take the client whose connections to make; the running event loop is the log's for good."""
-        self._pipe = Pipe(redis)
+        self._pipe = Pipe(redis, timeout_ms=timeout_ms)
         self._feeds = Feeds(redis, self._pipe, self.read)
         self._function = function()
         self._settle_s = settle_ms / 1_000
         self._loop = asyncio.get_running_loop()
         self._settling: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def append(  # noqa: PLR0913, PLR0917 an entry, its place, and what it is remembered by: no fewer will do
         self,
@@ -116,10 +117,9 @@ class Log:
         """
         request = _Request(stream, expected, e, h, key or "")
         append = _Append(request, self._loop.create_future(), self._settle)
-        try:
-            self._pipe.send(self._command(request), append)
-        except NotSent as error:
-            raise StoreDown("The log is closed; nothing happened.") from error
+        if self._closed:
+            raise StoreDown("The log is closed; nothing happened.")
+        self._pipe.send(self._command(request), append)
         return append.answer
 
     async def read(self, stream: str, after: int = 0, count: int = PAGE) -> list[Stored]:
@@ -153,6 +153,10 @@ class Log:
             full = len(page) == PAGE
         return known, entries
 
+    async def ping(self) -> None:
+        """Return when the store answers; raise StoreDown if it does not."""
+        await self._ask(("PING",))
+
     async def streams(self, partition: int) -> list[str]:
         """Return the names of all streams ever opened in a partition, in the order of their names."""
         names: list[str] = []
@@ -178,13 +182,13 @@ class Log:
         return self._feeds.hints(cursors)
 
     async def close(self) -> None:
-        """Take no more, settle what is under way, and disconnect."""
+        """Append no more, settle what is under way (within its time), and disconnect."""
+        self._closed = True
         await self._feeds.close()
+        await self._pipe.drained()
         while self._settling:
             await asyncio.wait(self._settling)
         await self._pipe.close()
-        while self._settling:
-            await asyncio.wait(self._settling)
 
     def _command(self, request: "_Request") -> Command:
         stream, expected, e, h, key = request
@@ -204,7 +208,7 @@ class Log:
         while True:
             if isinstance(error, ResponseError) and not lost and not _passing(error):
                 return append.fail(error)
-            if self._loop.time() > deadline or self._pipe.closed:
+            if self._loop.time() > deadline:
                 return append.fail(_unsettled(append.request, lost=lost))
             try:
                 if _is_missing(error):

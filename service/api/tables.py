@@ -8,7 +8,7 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Event, Seat, Version
+from events.base import Decision, Seat, Version
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from projections.table import View
 from service.actions import Actions
@@ -31,7 +31,7 @@ from service.bots import Bots
 from service.game import Command, Game, Refused
 from service.log import PAGE
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
-from service.tables import Asked, Tables
+from service.tables import Asked, Page, Tables
 from service.tables import Done as Decided
 
 OPTIONS = TypeVar("OPTIONS")
@@ -43,6 +43,7 @@ VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Ac
 BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=32, examples=["anyone"])]
 Tag = Annotated[str, Meta(pattern='^"(0|[1-9][0-9]{0,15})"$', examples=['"41"'])]
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
+Past = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class NewTable(Struct, Generic[OPTIONS], frozen=True, forbid_unknown_fields=True):
@@ -80,7 +81,7 @@ IF_MATCH = Parameter(
 )
 IF_NONE_MATCH = Parameter("If-None-Match", "header", str, "The entity tags you have; 304 if one of them is current.")
 PREFER = Parameter("Prefer", "header", str, "`return=representation` adds the view to the answer.")
-AT = Parameter("at", "query", Version, "The version to look at, with the rights you have today.")
+AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
@@ -119,7 +120,7 @@ class TableRoutes:
         who = await identity(request)
         known_query(request, "at")
         asked = self._asked(request, who.account)
-        version = query(request, "at", Version, -1)
+        version = query(request, "at", Past, -1)
         tables = _tables(request)
         view = (
             tables.view(await tables.look(asked), who.account) if version < 0 else await tables.view_at(asked, version)
@@ -185,8 +186,7 @@ class TableRoutes:
                 iterator=_lines(tables, asked, first), media_type=NDJSON, headers=dict(VIEW_HEADERS)
             )
         page = await tables.decisions(asked, after, limit)
-        more = page[-1].version if len(page) == limit else None
-        return answer(Decisions(tuple(page), more), headers=VIEW_HEADERS)
+        return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the routes, typed for this game."""
@@ -326,11 +326,13 @@ async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse
     return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
 
 
-async def _lines(tables: Tables, asked: Asked, page: list[Decision[Event]]) -> AsyncIterator[bytes]:
+async def _lines(tables: Tables, asked: Asked, page: Page) -> AsyncIterator[bytes]:
     """Yield decisions one a line, from a first page on to the newest."""
-    while page:
-        yield b"".join(encoded(decision) + b"\n" for decision in page)
-        page = await tables.decisions(asked, page[-1].version, PAGE)
+    while True:
+        yield b"".join(encoded(decision) + b"\n" for decision in page.decisions)
+        if page.next is None:
+            return
+        page = await tables.decisions(asked, page.next, PAGE)
 
 
 def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own

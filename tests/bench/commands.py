@@ -63,7 +63,7 @@ def _sheet(loads: dict[str, list[driver.Load]], connections: int) -> Sheet:
 
 
 def _median(loads: list[driver.Load], figure: str) -> float:
-    return statistics.median(getattr(load, figure) for load in loads)
+    return float(statistics.median(getattr(load, figure) for load in loads))
 
 
 @contextmanager

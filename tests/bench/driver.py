@@ -9,11 +9,13 @@ import json
 import random
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from events.base import By
+from events.base import By, Event
 from projections import fold
 from projections.table import Table
 from service.actions import legal_now
@@ -90,7 +92,7 @@ async def drive(port: int, pid: int, scripts: list[list[bytes]]) -> Load:
     loop = asyncio.get_running_loop()
     connections = []
     for script in scripts:
-        _, connection = await loop.create_connection(lambda script=script: _Connection(script), HOST, port)
+        _, connection = await loop.create_connection(partial(_Connection, script), HOST, port)
         connections.append(connection)
     cpu, begun = _cpu_s(pid), time.perf_counter()
     for connection in connections:
@@ -129,7 +131,7 @@ class Player:
         self.id = welcome["player"]["id"]
         self.token = welcome["token"]
 
-    def post(self, path: str, body: dict[str, object], key: str | None = None) -> dict[str, object]:
+    def post(self, path: str, body: dict[str, object], key: str | None = None) -> dict[str, Any]:
         headers = {"Content-Type": "application/json"}
         if hasattr(self, "token"):
             headers["Authorization"] = f"Bearer {self.token}"
@@ -139,7 +141,8 @@ class Player:
         answer = self._http.getresponse()
         content = answer.read()
         assert answer.status == 201, content
-        return json.loads(content)
+        answered: dict[str, Any] = json.loads(content)
+        return answered
 
 
 def match_scripts(port: int, game: AnyGame, matches: int, rng: random.Random) -> list[list[bytes]]:
@@ -159,7 +162,9 @@ def _match_script(game: AnyGame, players: list[Player], key: str, rng: random.Ra
     local = _Local(game, derived(SECRET, host.id, f"POST {path}", key))
     assert local.table.id == opened["table"]
     options = msgspec.to_builtins(game.projection.options())
-    local.create(host.id, Create(game=game.name, ruleset=game.ruleset, seats=len(players), options=options, start="full"))
+    local.create(
+        host.id, Create(game=game.name, ruleset=game.ruleset, seats=len(players), options=options, start="full")
+    )
     for seat, player in enumerate(players):
         player.post(f"{path}/{local.table.id}/seats", {"seat": seat})
         local.decide(By(player=player.id), Sit(seat=seat))
@@ -168,7 +173,9 @@ def _match_script(game: AnyGame, players: list[Player], key: str, rng: random.Ra
         seat = local.table.to_act[0]
         command = rng.choice(legal_now(game, local.table, seat))
         body = msgspec.json.encode(command)
-        script.append(request(f"{path}/{local.table.id}/commands", body, f"Authorization: Bearer {players[seat].token}"))
+        script.append(
+            request(f"{path}/{local.table.id}/commands", body, f"Authorization: Bearer {players[seat].token}")
+        )
         local.decide(By(seat=seat, player=players[seat].id), command)
     return script
 
@@ -187,7 +194,7 @@ class _Local:
     def decide(self, by: By, command: Command) -> None:
         self._fold(self._referee.decide(self._game, self.table, Ask(by, command, 0)))
 
-    def _fold(self, events: "tuple[fold.Event, ...]") -> None:
+    def _fold(self, events: tuple[Event, ...]) -> None:
         self.table.version += 1
         for event in events:
             fold.evolve(self._game.projection, self.table, event)

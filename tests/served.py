@@ -1,0 +1,71 @@
+"""The service as a client meets it: a real server on a port of the loopback, and people who speak HTTP to it."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from service.app import Sources, create
+from service.settings import Settings
+
+TOY = "tests.toy.service.toy"
+
+
+@contextmanager
+def served(redis: str, keys: Path, *games: str, sources: Sources | None = None) -> Iterator[str]:
+    """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
+    app = create(Settings(redis=redis, keys=keys, games=games), sources or Sources())
+    config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="critical", lifespan="on")
+    server = uvicorn.Server(config)
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        _await_answer(url, thread)
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+def _await_answer(url: str, thread: threading.Thread) -> None:
+    transport = httpx.HTTPTransport(retries=8)
+    with httpx.Client(transport=transport, timeout=20) as client:
+        assert client.get(f"{url}/readyz").json() == {"status": "ready"}, thread
+
+
+class Person:
+    """Somebody with an account, or without one."""
+
+    def __init__(self, url: str, name: str | None = "Ada") -> None:
+        self.http = httpx.Client(base_url=url, timeout=20)
+        self.id = ""
+        if name is not None:
+            welcome = self.http.post("/v1/players", json={"name": name}).json()
+            self.id = welcome["player"]["id"]
+            self.token = welcome["token"]
+            self.http.headers["Authorization"] = f"Bearer {self.token}"
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """Get a path, with headers whose names have `_` for `-`."""
+        return self.http.get(path, headers=_named(headers))
+
+    def post(self, path: str, body: Any = None, **headers: str) -> httpx.Response:  # noqa: ANN401 any JSON
+        """Post JSON, an empty object by default."""
+        return self.http.post(path, json={} if body is None else body, headers=_named(headers))
+
+    def delete(self, path: str, **headers: str) -> httpx.Response:
+        """Delete a path."""
+        return self.http.delete(path, headers=_named(headers))
+
+
+def _named(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

@@ -1,0 +1,73 @@
+"""A server for the tests of the API, one a process; people and tables on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.served import Person, served
+
+
+@pytest.fixture(scope="session")
+def url(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the address of a server on the shared store."""
+    with served(valkey_url, tmp_path_factory.mktemp("keys")) as address:
+        yield address
+
+
+@pytest.fixture
+def ada(url: str) -> Iterator[Person]:
+    """Give somebody with an account."""
+    person = Person(url)
+    yield person
+    person.http.close()
+
+
+@pytest.fixture
+def nobody(url: str) -> Iterator[Person]:
+    """Give somebody without an account."""
+    person = Person(url, None)
+    yield person
+    person.http.close()
+
+
+@dataclass
+class Company:
+    """A table of Chinkway at which five people sit, in the order of their seats; the first of them is the host."""
+
+    path: str
+    people: list[Person]
+
+    @property
+    def mover(self) -> Person:
+        """Whoever must act now."""
+        seats: list[int] = self.people[0].get(self.path).json()["to_act"]
+        return self.people[seats[0]]
+
+    def legal(self, person: Person) -> list[dict[str, Any]]:
+        """Return what somebody may do now."""
+        legal: list[dict[str, Any]] = person.get(f"{self.path}/actions").json()["legal"]
+        return legal
+
+    def move(self, rng: Random) -> dict[str, Any]:
+        """Let whoever must act do anything legal; return the answer."""
+        person = self.mover
+        answer = person.post(f"{self.path}/commands", rng.choice(self.legal(person)))
+        assert answer.status_code == 201, answer.text
+        done: dict[str, Any] = answer.json()
+        return done
+
+
+@pytest.fixture
+def company(url: str) -> Iterator[Company]:
+    """Give a table whose match has just begun."""
+    people = [Person(url, f"Player {number}") for number in range(5)]
+    opened = people[0].post("/v1/chinkway/tables")
+    path = f"/v1/chinkway/tables/{opened.json()['table']}"
+    for seat, person in enumerate(people):
+        assert person.post(f"{path}/seats", {"seat": seat}).status_code == 201
+    yield Company(path, people)
+    for person in people:
+        person.http.close()
