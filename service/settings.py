@@ -23,6 +23,26 @@ class Settings(NamedTuple):
     games: tuple[str, ...] = ()
     bot_pause_ms: int = 400
 
+    def environment(self) -> dict[str, str]:
+        """Return the variables that say the same to a process; on its command line, anyone could read a password.
+
+        `secret` is not among them: it came from the environment, which a process inherits.
+        """
+        return {
+            "EVENFOLD_REDIS_URL": self.redis,
+            "EVENFOLD_KEYS": str(self.keys),
+            "EVENFOLD_SIGN_UP": "true" if self.sign_up else "false",
+            "EVENFOLD_GAMES": " ".join(self.games),
+            "EVENFOLD_BOT_PAUSE": str(self.bot_pause_ms),
+        }
+
+
+class Place(NamedTuple):
+    """Where the store is: the address of one that runs elsewhere, or None for the embedded one of the data folder."""
+
+    data: Path
+    redis: str | None
+
 
 def default_data() -> Path:
     """Return the folder that the embedded store lives in unless another is named."""

@@ -1,0 +1,145 @@
+"""The command line, `evenfold` or `python -m service`: each command says what it takes; its work is in service/cli.
+
+What can't be done as asked is told in one sentence on the error stream, with exit code 2 and no traceback.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.settings import Place, Settings, default_data
+
+app = typer.Typer(
+    name="evenfold",
+    help="Evenfold referees card games over HTTP.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+DEFAULT_DATA = default_data()
+DEFAULT_PORT = 8_000
+
+_Data = Annotated[Path, typer.Option(envvar="EVENFOLD_DATA", help="The folder of the store.", metavar="FOLDER")]
+_Redis = Annotated[
+    str | None,
+    typer.Option(
+        envvar="EVENFOLD_REDIS_URL",
+        metavar="URL",
+        help="Another store instead: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. "
+        "The environment keeps a password from those who list processes.",
+    ),
+]
+_Keys = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="EVENFOLD_KEYS", metavar="FOLDER", help="The folder of the service's secrets; else `keys` in --data."
+    ),
+]
+_SignUp = Annotated[bool, typer.Option(envvar="EVENFOLD_SIGN_UP", help="Whether anyone may open an account.")]
+_Games = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="EVENFOLD_GAMES", metavar="MODULE", help="A module with one more game; may come several times."
+    ),
+]
+_BotPause = Annotated[
+    int, typer.Option(envvar="EVENFOLD_BOT_PAUSE", min=0, max=60_000, metavar="MS", help="How long bots think, in ms.")
+]
+_Supervised = Annotated[bool, typer.Option(hidden=True, help="End with the standard input; say when ready.")]
+_Url = Annotated[
+    str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def about(version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False) -> None:
+    """Evenfold referees card games over HTTP."""
+    if version:
+        from service.version import version as installed
+
+        sys.stdout.write(f"evenfold {installed()}\n")
+        raise typer.Exit
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(envvar="EVENFOLD_PORT", min=0, max=65_535, help="The port; 0 takes a free one.")
+    ] = DEFAULT_PORT,
+    data: _Data = DEFAULT_DATA,
+    redis: _Redis = None,
+    keys: _Keys = None,
+    workers: Annotated[
+        int, typer.Option(envvar="EVENFOLD_WORKERS", min=1, max=64, help="How many processes answer requests.")
+    ] = 1,
+    bot_pause: _BotPause = 400,
+    sign_up: _SignUp = True,
+    games: _Games = None,
+    supervised: _Supervised = False,
+) -> None:
+    """Serve: the store, the API and the bots in one go. Ctrl-C stops it."""
+    from service.cli import serve as work
+
+    place = Place(data.expanduser().absolute(), redis)
+    settings = _settings(place, keys, sign_up=sign_up, games=games, bot_pause=bot_pause)
+    raise typer.Exit(work.serve(work.Plan(host, port, place, workers, settings, supervised)))
+
+
+@app.command(hidden=True)
+def api(
+    fd: Annotated[int, typer.Option(min=0, help="The descriptor of a listening socket.")],
+    redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
+    data: _Data = DEFAULT_DATA,
+    keys: _Keys = None,
+    bot_pause: _BotPause = 400,
+    sign_up: _SignUp = True,
+    games: _Games = None,
+) -> None:
+    """Answer requests on a socket that `serve` listens at."""
+    from service.cli import api as work
+
+    work.api(_settings(Place(data, redis), keys, sign_up=sign_up, games=games, bot_pause=bot_pause), fd)
+
+
+@app.command(hidden=True)
+def react(
+    redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
+    data: _Data = DEFAULT_DATA,
+    keys: _Keys = None,
+    bot_pause: _BotPause = 400,
+    sign_up: _SignUp = True,
+    games: _Games = None,
+) -> None:
+    """Run the reactors of a service."""
+    from service.cli import react as work
+
+    work.react(_settings(Place(data, redis), keys, sign_up=sign_up, games=games, bot_pause=bot_pause))
+
+
+def _settings(place: Place, keys: Path | None, *, sign_up: bool, games: list[str] | None, bot_pause: int) -> Settings:
+    return Settings(
+        redis=place.redis or "",
+        keys=(keys or place.data / "keys").expanduser().absolute(),
+        secret=os.environ.get("EVENFOLD_SECRET") or None,
+        sign_up=sign_up,
+        games=tuple(games or ()),
+        bot_pause_ms=bot_pause,
+    )
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        sys.exit(app(prog_name="evenfold", standalone_mode=False))
+    except typer.TyperException as error:
+        sys.stderr.write(f"evenfold: {error.format_message().rstrip('.')}.\n")
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

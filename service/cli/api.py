@@ -1,0 +1,57 @@
+"""An API worker: one of the processes that answer requests on the socket that `serve` listens at."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from service.app import create
+from service.cli.processes import GRACE_S, log_to_stderr, on_end, tell_ready
+from service.cli.sentences import told
+from service.settings import Settings
+from service.store import connect
+
+
+def api(settings: Settings, fd: int) -> None:
+    """Answer requests on the listening socket with this descriptor, until SIGTERM or the supervisor's death."""
+    log_to_stderr()
+    with told():
+        app = create(settings)
+        asyncio.run(_see_the_store(settings.redis))
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # Who forwards may claim anything; there is no list of whom to trust.
+        log_config=None,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    _Worker(config).run([socket.socket(fileno=fd)])
+
+
+class _Worker(uvicorn.Server):
+    """uvicorn's server, ended by its supervisor."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        on_end(self.end)
+        await super().startup(sockets)
+        tell_ready()
+
+    def end(self) -> None:
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn's own would raise the signal again once all is finished: a clean end would look like a kill.
+        yield
+
+
+async def _see_the_store(url: str) -> None:
+    """Raise StoreUnfit, a sentence, before the framework meets the same and tells it with all its frames."""
+    await (await connect(url)).aclose()

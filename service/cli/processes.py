@@ -1,0 +1,146 @@
+"""Processes that belong together: a supervisor, and those it started and starts again when they end.
+
+A supervised process learns of its supervisor's death by the end of its standard input, even after `kill -9`, and says
+on its standard output, in one line, when it is ready. It has a session of its own, so that Ctrl-C on the terminal
+reaches the supervisor alone, which then ends everything in order.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import service
+from service.cli.sentences import say
+
+READY = b"ready\n"
+
+GRACE_S = 10
+"""How long a process may take to finish what is under way when it is told to end."""
+
+FIRST_PAUSE_S = 0.1
+LAST_PAUSE_S = 10.0
+STEADY_S = 30.0
+"""A process that has run for so long ended for a new reason: the pause before its restart is the first one again."""
+
+_ROOT = Path(service.__file__).parents[1]
+
+
+def command(*arguments: str) -> tuple[str, ...]:
+    """Return the command line of another process of ours, whatever the working directory holds (`-P`)."""
+    return (sys.executable, "-P", "-m", "service", *arguments)
+
+
+def environment(additions: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables for another process of ours: it finds the code that runs here."""
+    path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, **additions}
+
+
+def tell_ready() -> None:
+    """Tell the supervisor that this process can do its work."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(1, READY)
+
+
+def on_end(end: Callable[[], None]) -> None:
+    """Call `end` when this process is to end, or its supervisor is gone; the event loop must be running."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    on_orphaned(end)
+
+
+def log_to_stderr() -> None:
+    """Write what deserves attention to the error stream, which the supervisor shares with its processes."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def on_orphaned(end: Callable[[], None]) -> None:
+    """Call `end` when the supervisor of this process is gone; the event loop must be running."""
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        if not os.read(0, 1024):
+            loop.remove_reader(0)
+            end()
+
+    loop.add_reader(0, read)
+
+
+class Kept:
+    """A process that is started anew whenever it ends, until it is told to stop.
+
+    `what` names it for people. It fails if it ends before it was ready for the first time: then nothing is restarted.
+    """
+
+    def __init__(
+        self, what: str, arguments: Sequence[str], settings: Mapping[str, str], fds: Sequence[int] = ()
+    ) -> None:
+        self.what = what
+        self.ready = asyncio.Event()
+        self._command = command(*arguments)
+        self._environment = environment(settings)
+        self._fds = tuple(fds)
+        self._stopping = asyncio.Event()
+        self._process: Process | None = None
+
+    async def keep(self) -> int:
+        """Keep the process running until `stop`; return its last exit code."""
+        pause_s = FIRST_PAUSE_S
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            code = await self._run()
+            if self._stopping.is_set() or not self.ready.is_set():
+                return code
+            if loop.time() - began > STEADY_S:
+                pause_s = FIRST_PAUSE_S
+            say(f"{self.what} {_end(code)}; it is started again.")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause_s)
+                return code
+            pause_s = min(2 * pause_s, LAST_PAUSE_S)
+
+    def stop(self) -> None:
+        """Ask the process to finish what it does and end; `keep` then returns."""
+        self._stopping.set()
+        self._signal(Process.terminate)
+
+    def kill(self) -> None:
+        """End the process at once; `keep` then returns."""
+        self._stopping.set()
+        self._signal(Process.kill)
+
+    async def _run(self) -> int:
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            pass_fds=self._fds,
+            env=self._environment,
+            start_new_session=True,
+        )
+        self._process = process
+        if self._stopping.is_set():
+            self._signal(Process.terminate)
+        if process.stdout is None:
+            raise RuntimeError("a process was started without its output")
+        while line := await process.stdout.readline():
+            if line == READY:
+                self.ready.set()
+        return await process.wait()
+
+    def _signal(self, send: Callable[[Process], None]) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                send(self._process)
+
+
+def _end(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -1,0 +1,26 @@
+"""The reactor process: it follows the feeds and sends the commands that follow from what it finds, bots' among them."""
+
+import asyncio
+
+import uvloop
+
+from service.app import service
+from service.cli.processes import log_to_stderr, on_end, tell_ready
+from service.cli.sentences import told
+from service.reactors.run import run
+from service.settings import Settings
+
+
+def react(settings: Settings) -> None:
+    """Run the reactors, until SIGTERM or the supervisor's death."""
+    log_to_stderr()
+    with told():
+        uvloop.run(_react(settings))
+
+
+async def _react(settings: Settings) -> None:
+    stop = asyncio.Event()
+    on_end(stop.set)
+    async with service(settings) as parts:
+        tell_ready()
+        await run(parts, stop=stop)

@@ -1,0 +1,44 @@
+"""What the command line tells a person besides its results: one sentence at a time, on the error stream.
+
+Unusable    what was asked can't be done as it was asked: exit code 2
+Failed      it could have been done, and was not: exit code 1
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from typer import TyperException
+
+from service.auth.keys import KeysUnfit
+from service.embedded import Occupied, StoreFailed
+from service.store import StoreUnfit
+
+
+class Unusable(TyperException):
+    """What was asked can't be done as it was asked; the message is one sentence that says why."""
+
+    exit_code = 2
+
+
+class Failed(TyperException):
+    """What was asked was not done; the message is one sentence that says why."""
+
+    exit_code = 1
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what stands in the way of a start, each a sentence already, into Unusable."""
+    try:
+        yield
+    except (Occupied, StoreFailed, StoreUnfit, KeysUnfit) as obstacle:
+        raise Unusable(str(obstacle)) from None
+
+
+def say(sentence: str, style: str = "") -> None:
+    """Write a sentence to the error stream, which may be a file, a journal or a terminal."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
+    console.print(sentence, style=style)
+    sys.stderr.flush()
