@@ -163,7 +163,7 @@ def _deal(options: Options, deal: int, dealer: int, chance: Shuffles) -> Iterato
     pack = chance.shuffle(FRENCH, number(deal))
     yield Shuffled(number(deal), pack)
     dealt: list[tuple[FrenchCard, ...]] = [()] * SEATS
-    # Hands come off whole, the dealer's twelve last (section 9).
+    # Hands come off whole, the dealer's twelve last (section 10).
     for place, hand in enumerate(hands(pack, (10, 10, 10, 10, 12)), 1):
         dealt[(dealer + place) % SEATS] = tuple(sorted(hand, key=_PRINTED.__getitem__))
     yield Dealt(deal, dealer, partners.sides_of(options.partners, deal, dealer), tuple(dealt))

@@ -7,6 +7,11 @@ T = TypeVar("T")
 
 
 def hands(pack: Sequence[T], sizes: Sequence[int]) -> tuple[tuple[T, ...], ...]:
-    """Return one hand for each size, whole and off the top one after another; the rest of the pack stays."""
+    """Return one hand for each size, whole and off the top one after another; the rest of the pack stays.
+
+    ValueError if the pack is too small for them.
+    """
+    if sum(sizes) > len(pack):
+        raise ValueError(f"{sum(sizes)} cards can't be dealt from a pack of {len(pack)}")
     ends = [sum(sizes[: turn + 1]) for turn in range(len(sizes))]
     return tuple(tuple(pack[end - size : end]) for end, size in zip(ends, sizes, strict=True))
