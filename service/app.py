@@ -21,6 +21,7 @@ from service.bots import Bots
 from service.errors import Obstacle
 from service.game import Refused
 from service.games import Games
+from service.lobby import Lobby
 from service.log import Log
 from service.referee import Chances, Referee, chance_of
 from service.settings import Settings
@@ -48,6 +49,7 @@ class Service:
     log: Log
     tables: Tables
     accounts: Accounts
+    lobby: Lobby
 
 
 @asynccontextmanager
@@ -69,7 +71,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             clock=sources.clock,
         )
         try:
-            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis))
+            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis), Lobby(redis))
         finally:
             await tables.drain()
             await log.close()

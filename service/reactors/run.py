@@ -4,6 +4,7 @@ import asyncio
 
 from service.app import Service
 from service.reactors.bots import BotMoves, Pause
+from service.reactors.lobby import LobbyKeeping
 from service.reactors.pursuit import Pursuit, Reactor
 
 
@@ -24,4 +25,7 @@ async def run(parts: Service, stop: asyncio.Event) -> None:
 
 def reactors(parts: Service) -> tuple[Reactor, ...]:
     """Return every reactor there is."""
-    return (BotMoves(parts.tables, parts.bots, Pause(parts.settings.bot_pause_ms)),)
+    return (
+        BotMoves(parts.tables, parts.bots, Pause(parts.settings.bot_pause_ms)),
+        LobbyKeeping(parts.log, parts.lobby),
+    )

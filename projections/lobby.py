@@ -1,0 +1,106 @@
+"""A table as the lobby lists it: what somebody wants to know who looks for a table to join or to watch.
+
+It is folded from the neutral events alone, so that no game is known here. Only few decisions change it: seats taken and
+left before play, the start, resignations, the end; `concerns` tells, without decoding them, those that may.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
+
+from events.base import Entry, Millis, PlayerId, Version
+from events.table import Created, Ended, Resigned, SeatLeft, SeatTaken, Started, StartRule
+from projections.table import SeatView, Status
+
+_CONCERNING = Created | SeatTaken | SeatLeft | Started | Resigned | Ended
+_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
+_MARKS = tuple(f'"type":"{tag}"'.encode() for tag in sorted(_TAGS))
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """A table in the lobby; `version` is the last that changed any of this, `seats` are ids without names.
+
+    `started_at` is null before play.
+    """
+
+    game: str
+    table: str
+    ruleset: str
+    status: Status
+    options: dict[str, bool | int | str]
+    seats: Annotated[tuple[SeatView, ...], Meta(min_length=1, max_length=8)]
+    host: PlayerId
+    start: StartRule
+    created_at: Millis
+    started_at: Millis | None
+    version: Version
+
+
+class _Tagged(Struct):
+    type: str
+
+
+_entry = msgspec.json.Decoder(Entry[Raw, Raw])
+_tagged = msgspec.json.Decoder(_Tagged)
+_event = msgspec.json.Decoder(_CONCERNING)
+
+
+def concerns(entry: bytes) -> bool:
+    """Tell whether a stored entry may change its table's summary; False is sure."""
+    return any(mark in entry for mark in _MARKS)
+
+
+def add(summary: Summary | None, entries: Iterable[bytes]) -> Summary | None:
+    """Return a summary with the stored entries that follow it added; None is the summary of no entries."""
+    for stored in entries:
+        if not concerns(stored):
+            continue
+        entry = _entry.decode(stored)
+        for raw in entry.events:
+            if _tagged.decode(raw).type in _TAGS:
+                summary = _evolved(summary, _event.decode(raw), entry)
+    return summary
+
+
+def _evolved(summary: Summary | None, event: _CONCERNING, entry: Entry[Raw, Raw]) -> Summary:
+    """Return the summary with one event added."""
+    if isinstance(event, Created):
+        return _created(event, entry)
+    if summary is None:
+        raise ValueError(f"{entry.stream} has no table.created before version {entry.version}")
+    match event:
+        case SeatTaken(seat, player, _, bot):
+            return _seated(summary, SeatView(seat, player, bot, resigned=False), entry.version)
+        case SeatLeft(seat):
+            return _seated(summary, SeatView(seat, None, None, resigned=False), entry.version)
+        case Resigned(seat):
+            left = summary.seats[seat]
+            return _seated(summary, SeatView(seat, left.player, left.bot, resigned=True), entry.version)
+        case Started():
+            return replace(summary, status="playing", started_at=entry.at, version=entry.version)
+        case Ended():
+            return replace(summary, status="ended", version=entry.version)
+
+
+def _created(event: Created, entry: Entry[Raw, Raw]) -> Summary:
+    return Summary(
+        game=event.game,
+        table=entry.stream.removeprefix("table:"),
+        ruleset=event.ruleset,
+        status="open",
+        options=event.options,
+        seats=tuple(SeatView(seat, None, None, resigned=False) for seat in range(event.seats)),
+        host=event.host,
+        start=event.start,
+        created_at=entry.at,
+        started_at=None,
+        version=entry.version,
+    )
+
+
+def _seated(summary: Summary, view: SeatView, version: int) -> Summary:
+    seats = (*summary.seats[: view.seat], view, *summary.seats[view.seat + 1 :])
+    return replace(summary, seats=seats, version=version)
