@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -256,6 +257,6 @@ async def test_a_past_state_is_folded_up_to_its_version(decider: Decider[Sum], s
 
 async def _cut(store: Redis, key: str) -> None:
     """Leave only the first entry, as after a failover to a replica that had not got the rest."""
-    ((first, fields),) = await store.xrange(key, count=1)
+    ((first, fields),) = cast("list[tuple[bytes, dict[Any, Any]]]", await store.xrange(key, count=1))
     await store.delete(key)
     await store.xadd(key, fields, id=first)
