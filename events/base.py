@@ -13,10 +13,28 @@ COMMAND = TypeVar("COMMAND")
 EVENT = TypeVar("EVENT")
 
 MAX_SEATS = 8
+MAX_EVENTS = 1_000
 
 Seat = Annotated[int, Meta(ge=0, lt=MAX_SEATS, description="A place at a table, counted from 0.")]
 Version = Annotated[int, Meta(ge=0, le=2**53, description="The number of decisions in a stream.")]
 Millis = Annotated[int, Meta(ge=0, le=2**53, description="UTC, in milliseconds since 1970.")]
+Id = Annotated[
+    str,
+    Meta(
+        min_length=26,
+        max_length=26,
+        pattern="^[0-9a-hjkmnp-tv-z]{26}$",
+        description="130 bits in lower-case Crockford base32.",
+        examples=["zwyrd6z1rv0whe6m1110rdv1ew"],
+    ),
+]
+GameName = Annotated[str, Meta(max_length=32, pattern="^[a-z][a-z0-9_]*$", description="The game's name.")]
+Ruleset = Annotated[
+    str, Meta(max_length=40, pattern="^[a-z][a-z0-9_]*/[1-9][0-9]*$", description="The game and its rules' number.")
+]
+BotLabel = Annotated[
+    str, Meta(max_length=40, pattern="^[a-z][a-z0-9_]*/[0-9]+$", description="A bot's name and build.")
+]
 PlayerId = Annotated[
     str,
     Meta(min_length=1, max_length=64, description="An account's id, or `bot:<name>/<build>#<seat>`."),
@@ -66,4 +84,4 @@ class Decision(msgspec.Struct, Generic[EVENT], frozen=True):
     at: Millis
     by: By
     head: Head
-    events: tuple[EVENT, ...]
+    events: Annotated[tuple[EVENT, ...], Meta(max_length=MAX_EVENTS)]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from events.base import Event, PlayerId, Seat
+from events.base import MAX_SEATS, BotLabel, Event, GameName, PlayerId, Ruleset, Seat
 
 Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
@@ -22,16 +22,22 @@ Nonce = Annotated[
 ]
 StartRule = Literal["full", "host"]
 Outcome = Literal["finished", "abandoned", "annulled", "adjudicated"]
-Sealed = tuple[str | int, ...]
+CardName = Annotated[str, Meta(min_length=1, max_length=8, description="A card of any pack.")]
+Sealed = Annotated[tuple[CardName | Seat, ...], Meta(max_length=1_024, description="Top first: cards, or seats.")]
+Seats = Annotated[tuple[Seat, ...], Meta(max_length=MAX_SEATS)]
+Scores = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
+Places = Annotated[tuple[Place | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
+OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
+OptionValue = bool | Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(min_length=1, max_length=32)]
 
 
 class Created(Event, frozen=True, tag="table.created"):
     """A table was opened; `options` holds every option of the game, defaults included."""
 
-    game: str
-    ruleset: str
+    game: GameName
+    ruleset: Ruleset
     seats: Annotated[int, Meta(ge=1, le=8)]
-    options: dict[str, bool | int | str]
+    options: Annotated[dict[OptionName, OptionValue], Meta(max_length=64)]
     start: StartRule
     host: PlayerId
     commitment: Hex256
@@ -49,7 +55,7 @@ class SeatTaken(Event, frozen=True, tag="table.seat_taken"):
     seat: Seat
     player: PlayerId
     nonce: Nonce
-    bot: str | None
+    bot: BotLabel | None
 
 
 class SeatLeft(Event, frozen=True, tag="table.seat_left"):
@@ -62,7 +68,7 @@ class SeatLeft(Event, frozen=True, tag="table.seat_left"):
 class Started(Event, frozen=True, tag="table.started"):
     """Play began with the seats that were taken, in ascending order."""
 
-    seats: tuple[Seat, ...]
+    seats: Seats
 
 
 class Shuffled(Event, frozen=True, tag="table.shuffled"):
@@ -75,7 +81,7 @@ class Shuffled(Event, frozen=True, tag="table.shuffled"):
 class TurnBegan(Event, frozen=True, tag="table.turn_began"):
     """A prompt went out to these seats; its turn is the version of this decision."""
 
-    seats: tuple[Seat, ...]
+    seats: Seats
 
 
 class Answered(Event, frozen=True, tag="table.answered"):
@@ -88,8 +94,8 @@ class Scored(Event, frozen=True, tag="table.scored"):
     """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
 
     deal: DealNumber
-    points: tuple[Points | None, ...]
-    scores: tuple[Points | None, ...]
+    points: Scores
+    scores: Scores
 
 
 class Resigned(Event, frozen=True, tag="table.resigned"):
@@ -102,7 +108,7 @@ class Ended(Event, frozen=True, tag="table.ended"):
     """Play ended; one place per seat, null for untaken seats and where nothing was played."""
 
     outcome: Outcome
-    places: tuple[Place | None, ...]
+    places: Places
 
 
 class Order(msgspec.Struct, frozen=True, gc=False):
@@ -116,7 +122,7 @@ class Opened(Event, frozen=True, tag="table.opened"):
     """Everything sealed by chance was opened: the seed, and the order of every shuffle that was made."""
 
     seed: Hex256
-    orders: tuple[Order, ...]
+    orders: Annotated[tuple[Order, ...], Meta(max_length=2**20)]
 
 
 TableEvent = (

@@ -3,23 +3,25 @@
 The state is folded in place: `evolve` changes the table it is given. Whoever needs two versions folds twice.
 """
 
-from typing import Generic, Literal, TypedDict, TypeVar, assert_never
+from typing import Annotated, Generic, Literal, TypedDict, TypeVar, assert_never
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from events.base import Head, Millis, PlayerId, Seat, Version
+from events.base import MAX_SEATS, BotLabel, GameName, Head, Id, Millis, PlayerId, Ruleset, Seat, Version
 from events.table import (
     Answered,
+    CardName,
     Created,
     Ended,
     Opened,
     Order,
     Outcome,
-    Place,
-    Points,
+    Places,
     Resigned,
     Scored,
+    Scores,
     SeatLeft,
+    Seats,
     SeatTaken,
     Seeded,
     Shuffled,
@@ -159,7 +161,7 @@ class SeatView(Struct, frozen=True, gc=False):
 
     seat: Seat
     player: PlayerId | None
-    bot: str | None
+    bot: BotLabel | None
     resigned: bool
 
 
@@ -190,22 +192,22 @@ class View(Struct, Generic[OPTIONS], frozen=True, kw_only=True):
     `places` hold one entry per seat, null for untaken seats. `seen` lists the cards that the viewer saw go by.
     """
 
-    game: str
-    table: str
+    game: GameName
+    table: Id
     version: Version
     head: Head
-    ruleset: str
+    ruleset: Ruleset
     status: Status
     outcome: Outcome | None
     options: OPTIONS
-    seats: tuple[SeatView, ...]
+    seats: Annotated[tuple[SeatView, ...], Meta(max_length=MAX_SEATS)]
     you: Seat | None
-    to_act: tuple[Seat, ...]
+    to_act: Seats
     turn: Version
     due: Millis | None
-    scores: tuple[Points | None, ...]
-    places: tuple[Place | None, ...] | None
-    seen: tuple[str, ...]
+    scores: Scores
+    places: Places | None
+    seen: Annotated[tuple[CardName, ...], Meta(max_length=1_024)]
 
 
 def public(table: Table[PLAY, OPTIONS], seat: int | None) -> Public:

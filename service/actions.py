@@ -4,10 +4,10 @@ Resigning is open to every seat until play ends and is not listed: who posts any
 """
 
 from collections import Counter
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Struct, inspect
+from msgspec import Meta, Struct, inspect
 from msgspec.structs import replace
 
 from events.base import By, Seat, Version
@@ -16,20 +16,28 @@ from service.game import LISTED, Ask, Command, Game, Refused, tag_of
 
 COMMAND = TypeVar("COMMAND")
 
+# How many commands and types of commands a game may have listed at once.
+MAX_LEGAL = 10_000
+MAX_TYPES = 64
+
+CommandTag = Annotated[str, Meta(max_length=64, pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$")]
+Reason = Annotated[str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$")]
+Schema = Annotated[dict[str, Any], Meta(description="A JSON Schema.")]
+
 
 class Open(Struct, Generic[COMMAND], frozen=True):
     """A type of command with too many bodies to list: the schema that describes it, and a complete example."""
 
-    type: str
-    schema: dict[str, Any]
+    type: CommandTag
+    schema: Schema
     example: COMMAND
 
 
 class Forbidden(Struct, frozen=True):
     """A type of command that is refused now, whatever its body, and why."""
 
-    type: str
-    reason: str
+    type: CommandTag
+    reason: Reason
 
 
 class Actions(Struct, Generic[COMMAND], frozen=True):
@@ -43,9 +51,9 @@ class Actions(Struct, Generic[COMMAND], frozen=True):
     seat: Seat | None
     turn: Version
     complete: bool
-    legal: tuple[COMMAND, ...]
-    open: tuple[Open[COMMAND], ...]
-    refused: tuple[Forbidden, ...]
+    legal: Annotated[tuple[COMMAND, ...], Meta(max_length=MAX_LEGAL)]
+    open: Annotated[tuple[Open[COMMAND], ...], Meta(max_length=MAX_TYPES)]
+    refused: Annotated[tuple[Forbidden, ...], Meta(max_length=MAX_TYPES)]
 
 
 def actions(game: Game[Any, Any], table: Table[Any, Any], seat: int | None) -> Actions[Command]:

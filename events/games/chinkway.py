@@ -26,6 +26,7 @@ Sides = Annotated[
 ]
 Choices = Annotated[tuple[FrenchCard, ...], Meta(max_length=5, description="Cards of the trick, in order of play.")]
 Parts = Annotated[int, Meta(ge=0, le=5, description="How many parts of the quest are met.")]
+PerSeat = Meta(max_length=5, description="One a seat.")
 Share = Annotated[int, Meta(ge=0, le=5, description="How many of the quest's five parts are of this category.")]
 
 
@@ -105,7 +106,7 @@ class QuestReduced(Event, frozen=True, tag="chinkway.quest_reduced"):
 class QuestShuffled(Event, frozen=True, tag="chinkway.quest_shuffled"):
     """The quest pack was shuffled whole, its removed cards aside; `cards` lies top first and is null for everybody."""
 
-    cards: tuple[FrenchCard, ...] | None
+    cards: Annotated[tuple[FrenchCard, ...], Meta(max_length=52)] | None
 
 
 class Dealt(Event, frozen=True, tag="chinkway.dealt"):
@@ -114,7 +115,7 @@ class Dealt(Event, frozen=True, tag="chinkway.dealt"):
     deal: DealNumber
     dealer: Seat
     sides: Sides
-    hands: tuple[Hand | None, ...]
+    hands: Annotated[tuple[Hand | None, ...], PerSeat]
 
 
 class Discarded(Event, frozen=True, tag="chinkway.discarded"):
@@ -177,9 +178,9 @@ class DealScored(Event, frozen=True, tag="chinkway.deal_scored"):
     """A deal was over: the parts met for each seat, the points they gave it and its total since."""
 
     deal: DealNumber
-    parts: tuple[Parts, ...]
-    points: tuple[Points, ...]
-    totals: tuple[Points, ...]
+    parts: Annotated[tuple[Parts, ...], PerSeat]
+    points: Annotated[tuple[Points, ...], PerSeat]
+    totals: Annotated[tuple[Points, ...], PerSeat]
 
 
 class DealDiscard(msgspec.Struct, frozen=True, gc=False):
@@ -193,7 +194,7 @@ class Opened(Event, frozen=True, tag="chinkway.opened"):
     """What lay face down was opened: the cards removed from the quest pack, the discards of each deal in turn."""
 
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)]
-    discards: tuple[DealDiscard, ...]
+    discards: Annotated[tuple[DealDiscard, ...], Meta(max_length=11, description="One a deal.")]
 
 
 ChinkwayEvent = (

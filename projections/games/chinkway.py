@@ -28,6 +28,7 @@ from events.games.chinkway import (
     Opened,
     Options,
     Pair,
+    PerSeat,
     Played,
     QuestReduced,
     QuestShuffled,
@@ -269,19 +270,19 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     dealer: Seat | None
     sides: Sides
     hand: Hand | None
-    held: tuple[Annotated[int, Meta(ge=0, le=12)], ...]
+    held: Annotated[tuple[Annotated[int, Meta(ge=0, le=12)], ...], PerSeat]
     trump: Trump | None
     quest: Five | None
     wanted: Shares | None
-    met: tuple[Shares, ...]
-    captured: tuple[Annotated[tuple[FrenchCard, ...], Meta(max_length=10)], ...]
-    tricks: tuple[Annotated[int, Meta(ge=0, le=10)], ...]
+    met: Annotated[tuple[Shares, ...], PerSeat]
+    captured: Annotated[tuple[Annotated[tuple[FrenchCard, ...], Meta(max_length=10)], ...], PerSeat]
+    tricks: Annotated[tuple[Annotated[int, Meta(ge=0, le=10)], ...], PerSeat]
     trick: Trick | None
     last_trick: Trick | None
     choices: Choices
     needed: Choices
-    quest_seen: tuple[Five, ...]
-    discards: tuple[DealDiscard, ...]
+    quest_seen: Annotated[tuple[Five, ...], Meta(max_length=11, description="One a deal.")]
+    discards: Annotated[tuple[DealDiscard, ...], Meta(max_length=11, description="One a deal.")]
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
 
 

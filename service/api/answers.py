@@ -1,28 +1,24 @@
 """What the API answers: the shapes of bodies, and how they become bytes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Head, Seat, Version
+from events.base import MAX_EVENTS, Decision, Head, Id, Seat, Version
+from service.auth.accounts import SCOPES, Scope
+from service.log import PAGE
 
 EVENT = TypeVar("EVENT")
 VIEW = TypeVar("VIEW")
 
-Id = Annotated[
-    str,
-    Meta(
-        min_length=26,
-        max_length=26,
-        pattern="^[0-9a-hjkmnp-tv-z]{26}$",
-        description="130 bits in lower-case Crockford base32.",
-        examples=["zwyrd6z1rv0whe6m1110rdv1ew"],
-    ),
-]
+MAX_IDS = 100
+Ids = Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_IDS)]
+
 Name = Annotated[str, Meta(min_length=1, max_length=256, description="What people call the player.", examples=["Ada"])]
+BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=32, examples=["anyone"])]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -51,13 +47,13 @@ class Me(Struct, frozen=True):
     """Whom the token speaks for, and what it may do."""
 
     player: Player
-    scopes: tuple[str, ...]
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES))]
 
 
 class Players(Struct, frozen=True):
     """The accounts asked for, in the order of the question."""
 
-    players: tuple[Player, ...]
+    players: Annotated[tuple[Player, ...], Meta(max_length=MAX_IDS)]
 
 
 class Seated(Struct, frozen=True):
@@ -73,21 +69,21 @@ class Done(Struct, Generic[EVENT, VIEW], frozen=True):
 
     version: Version
     head: Head
-    events: tuple[EVENT, ...]
+    events: Annotated[tuple[EVENT, ...], Meta(max_length=MAX_EVENTS)]
     view: VIEW | UnsetType = UNSET
 
 
 class Decisions(Struct, Generic[EVENT], frozen=True):
     """A page of decisions; `next` is the version to ask after for the next page, null at the newest."""
 
-    decisions: tuple[Decision[EVENT], ...]
+    decisions: Annotated[tuple[Decision[EVENT], ...], Meta(max_length=PAGE)]
     next: Version | None
 
 
 class Health(Struct, frozen=True):
     """Whether the process, or the whole service, can do its work."""
 
-    status: str
+    status: Literal["alive", "ready"]
 
 
 def encoded(body: object) -> bytes:

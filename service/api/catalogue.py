@@ -7,7 +7,9 @@ import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import Meta, Struct
 
-from service.api.answers import answer
+from events.base import GameName, Ruleset
+from service.actions import MAX_TYPES, CommandTag, Reason, Schema
+from service.api.answers import BotName, answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import AnyRequest, accepts, header, known_query
 from service.errors import NotFound
@@ -18,8 +20,11 @@ from service.web import page
 MARKDOWN = "text/markdown"
 HTML = "text/html"
 
-Schema = dict[str, Any]
 Count = Annotated[int, Meta(ge=1, le=8)]
+Title = Annotated[str, Meta(min_length=1, max_length=64)]
+Sentence = Annotated[str, Meta(min_length=1, max_length=1_024)]
+Page = Annotated[str, Meta(min_length=1, max_length=2**20)]
+Languages = Annotated[str, Meta(max_length=1_024, examples=["es, en;q=0.5"])]
 
 
 class SeatRange(Struct, frozen=True):
@@ -33,37 +38,37 @@ class SeatRange(Struct, frozen=True):
 class CommandType(Struct, frozen=True):
     """A type of command, with the JSON Schema of its body."""
 
-    type: str
-    description: str
+    type: CommandTag
+    description: Sentence
     schema: Schema
 
 
 class GameSummary(Struct, frozen=True):
     """A game that can be played here; `ruleset` is what new tables are pinned to."""
 
-    game: str
-    title: str
-    ruleset: str
+    game: GameName
+    title: Title
+    ruleset: Ruleset
     seats: SeatRange
 
 
 class GameDetails(Struct, frozen=True):
     """A game in full: its options as JSON Schema, its commands, and every reason it can refuse one for."""
 
-    game: str
-    title: str
-    ruleset: str
+    game: GameName
+    title: Title
+    ruleset: Ruleset
     seats: SeatRange
     options: Schema
-    commands: tuple[CommandType, ...]
-    reasons: dict[str, str]
-    bots: tuple[str, ...]
+    commands: Annotated[tuple[CommandType, ...], Meta(max_length=MAX_TYPES)]
+    reasons: Annotated[dict[Reason, Sentence], Meta(max_length=256)]
+    bots: Annotated[tuple[BotName, ...], Meta(max_length=256)]
 
 
 class GameList(Struct, frozen=True):
     """The games that can be played here, by name."""
 
-    games: tuple[GameSummary, ...]
+    games: Annotated[tuple[GameSummary, ...], Meta(max_length=256)]
 
 
 async def all_games(request: AnyRequest) -> ASGIResponse:
@@ -127,8 +132,8 @@ def _language(wanted: str, known: tuple[str, ...]) -> str:
     return next((tag for weight, _, tag in sorted(liked) if weight < 0 and tag in known), "en")
 
 
-_GAME = Parameter("game", "path", str, "The game's name.", required=True)
-_LANGUAGE = Parameter("Accept-Language", "header", str, "The languages that the reader likes.")
+_GAME = Parameter("game", "path", GameName, "The game's name.", required=True)
+_LANGUAGE = Parameter("Accept-Language", "header", Languages, "The languages that the reader likes.")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
@@ -162,7 +167,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         handler=rules,
         parameters=(_GAME, _LANGUAGE),
         answers={200: None},
-        media={MARKDOWN: str, HTML: str},
+        media={MARKDOWN: Page, HTML: Page},
+        headers=("Content-Language",),
         errors=(400, 404, 406),
         token=False,
         tag="games",

@@ -34,10 +34,13 @@ class Endpoint:
     name      its operation id: what generated clients call it
     path      with parts in braces
     body      the type of the JSON body, None for none
+    examples  bodies to show; none: they are made from the type
     answers   by status, the type of the JSON answer (None: no body)
-    media     further media types that the answer can have, by what they hold one of a line
+    media     further media types that the answer can have, by what they hold: text, or one thing a line
     errors    the statuses of the problems that the route can answer with
+    headers   what its answers carry, of those that service/api/document.py describes
     token     whether it needs a bearer token
+    tag       the game or the area that it belongs to
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -47,7 +50,7 @@ class Endpoint:
     handler: Handler
     answers: Mapping[int, Any]
     body: Any = None
-    body_example: Any = None
+    examples: tuple[Any, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     media: Mapping[str, Any] = field(default_factory=dict)
     errors: tuple[int, ...] = ()

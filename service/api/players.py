@@ -3,13 +3,12 @@
 import msgspec
 from litestar.response.base import ASGIResponse
 
-from service.api.answers import Me, NewPlayer, Player, Players, Welcome, answer
+from events.base import Id
+from service.api.answers import MAX_IDS, Ids, Me, NewPlayer, Player, Players, Welcome, answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import AnyRequest, body, identity, known_query
 from service.auth.accounts import SIGN_UP, Account, Accounts
 from service.errors import Forbidden, Malformed
-
-MAX_IDS = 100
 
 _new_player = msgspec.json.Decoder(NewPlayer)
 
@@ -81,7 +80,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="getPlayers",
         summary="The names of up to 100 players, in the order asked for.",
         handler=players,
-        parameters=(Parameter("id", "query", list[str], "A player's id; may come up to 100 times.", required=True),),
+        parameters=(Parameter("id", "query", Ids, "A player's id; may come up to 100 times.", required=True),),
         answers={200: Players},
         errors=(400, 401, 404, 503),
         tag="players",
@@ -92,7 +91,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="getPlayer",
         summary="A player's name.",
         handler=player,
-        parameters=(Parameter("player", "path", str, "A player's id.", required=True),),
+        parameters=(Parameter("player", "path", Id, "A player's id.", required=True),),
         answers={200: Player},
         errors=(400, 401, 404, 503),
         tag="players",

@@ -8,11 +8,11 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Seat, Version
+from events.base import Decision, Id, Seat, Version
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from projections.table import View
 from service.actions import Actions
-from service.api.answers import Decisions, Done, Id, Seated, answer, empty, encoded
+from service.api.answers import BotName, Decisions, Done, Seated, answer, empty, encoded
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import (
     AnyRequest,
@@ -40,8 +40,9 @@ NDJSON = "application/x-ndjson"
 JSON = "application/json"
 VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
 
-BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=32, examples=["anyone"])]
 Tag = Annotated[str, Meta(pattern='^"(0|[1-9][0-9]{0,15})"$', examples=['"41"'])]
+Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
+Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
 Past = Annotated[int, Meta(ge=1, le=2**53)]
 
@@ -79,8 +80,8 @@ IDEMPOTENCY_KEY = Parameter(
 IF_MATCH = Parameter(
     "If-Match", "header", Tag, 'Only at this version of the table: `"41"`; else 412 with what was missed.'
 )
-IF_NONE_MATCH = Parameter("If-None-Match", "header", str, "The entity tags you have; 304 if one of them is current.")
-PREFER = Parameter("Prefer", "header", str, "`return=representation` adds the view to the answer.")
+IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
+PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
@@ -229,6 +230,7 @@ class TableRoutes:
                 summary="Take a seat, or seat a bot as the host.",
                 handler=self.sit,
                 body=TakeSeat,
+                examples=({}, {"seat": 2, "nonce": "dice-4163"}, {"bot": "anyone"}),
                 parameters=(table, IDEMPOTENCY_KEY, IF_MATCH),
                 answers={201: Seated},
                 errors=COMMAND_ERRORS,
@@ -242,6 +244,7 @@ class TableRoutes:
                 handler=self.leave,
                 parameters=(table, IF_MATCH, PREFER),
                 answers={200: done},
+                headers=("Preference-Applied",),
                 errors=(400, 401, 403, 404, 409, 412, 413, 503),
                 tag=name,
             ),
@@ -253,6 +256,7 @@ class TableRoutes:
                 handler=self.start,
                 parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
                 answers={201: done},
+                headers=("Preference-Applied",),
                 errors=COMMAND_ERRORS,
                 tag=name,
             ),
@@ -276,6 +280,7 @@ class TableRoutes:
                 body=self.commands,
                 parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
                 answers={201: done},
+                headers=("Preference-Applied",),
                 errors=COMMAND_ERRORS,
                 tag=name,
             ),

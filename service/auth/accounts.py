@@ -38,7 +38,7 @@ class Identity(Struct, frozen=True):
     """Whom a token speaks for, and what it may do."""
 
     account: str
-    scopes: frozenset[str]
+    scopes: frozenset[Scope]
 
 
 def clean_name(name: str) -> str:
@@ -118,7 +118,7 @@ class Accounts:
         account, scopes = cast("list[bytes | None]", found)
         if account is None or scopes is None:
             raise Unauthenticated("The token is unknown, expired or revoked.")
-        return Identity(account.decode(), frozenset(scopes.decode().split()))
+        return Identity(account.decode(), frozenset(cast("list[Scope]", scopes.decode().split())))
 
 
 def _account_key(account: str) -> str:

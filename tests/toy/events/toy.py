@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from events.base import Event, Seat
-from events.table import DealNumber, Points
+from events.base import MAX_SEATS, Event, Seat
+from events.table import DealNumber, Scores
 
 Card = Literal[
     "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8",
@@ -18,6 +18,7 @@ Card = Literal[
     "Y1", "Y2", "Y3", "Y4", "Y5", "Y6", "Y7", "Y8",
 ]  # fmt: skip
 Hand = Annotated[tuple[Card, ...], Meta(max_length=7, description="Cards in printed order.")]
+PerSeat = Meta(max_length=MAX_SEATS, description="One a seat.")
 Row = Annotated[tuple[Card, ...], Meta(min_length=2, max_length=3, description="Cards from left to right.")]
 
 
@@ -43,8 +44,8 @@ class Dealt(Event, frozen=True, tag="toy.dealt"):
 
     deal: DealNumber
     first: Seat
-    hands: tuple[Hand | None, ...]
-    stock: tuple[Card, ...] | None
+    hands: Annotated[tuple[Hand | None, ...], PerSeat]
+    stock: Annotated[tuple[Card, ...], Meta(max_length=32)] | None
 
 
 class Pledged(Event, frozen=True, tag="toy.pledged"):
@@ -57,7 +58,7 @@ class Pledged(Event, frozen=True, tag="toy.pledged"):
 class Shown(Event, frozen=True, tag="toy.shown"):
     """All pledges were turned, null for untaken seats; `best` pledged highest, `next` lays first."""
 
-    cards: tuple[Card | None, ...]
+    cards: Annotated[tuple[Card | None, ...], PerSeat]
     best: Seat
     next: Seat
 
@@ -88,14 +89,14 @@ class DealScored(Event, frozen=True, tag="toy.deal_scored"):
     """A deal was over: what it gave each seat and the totals since; null for untaken seats."""
 
     deal: DealNumber
-    points: tuple[Points | None, ...]
-    totals: tuple[Points | None, ...]
+    points: Scores
+    totals: Scores
 
 
 class Opened(Event, frozen=True, tag="toy.opened"):
     """What still lay face down when play ended was turned: the pledges, null where there is none."""
 
-    pledges: tuple[Card | None, ...]
+    pledges: Annotated[tuple[Card | None, ...], PerSeat]
 
 
 ToyEvent = FirstDrawn | Dealt | Pledged | Shown | Laid | Held | Drew | DealScored | Opened

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, assert_never
 from msgspec import Meta, Struct
 
 from events.base import Seat
-from events.table import DealNumber
+from events.table import DealNumber, Seats
 from projections import table as neutral
 from projections.fold import Projection
 from projections.table import Table
@@ -24,6 +24,7 @@ from tests.toy.events.toy import (
     Laid,
     Opened,
     Options,
+    PerSeat,
     Pledged,
     Row,
     Shown,
@@ -162,12 +163,12 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     deal: DealNumber
     first: Seat | None
     hand: Hand | None
-    held: tuple[Annotated[int, Meta(ge=0, le=7)], ...]
+    held: Annotated[tuple[Annotated[int, Meta(ge=0, le=7)], ...], PerSeat]
     left: Annotated[int, Meta(ge=0, le=32)]
-    pledged: tuple[Seat, ...]
-    pledges: tuple[Card | None, ...]
+    pledged: Seats
+    pledges: Annotated[tuple[Card | None, ...], PerSeat]
     best: Seat | None
-    rows: tuple[Row | None, ...]
+    rows: Annotated[tuple[Row | None, ...], PerSeat]
 
 
 def view(table: Table[State, Options], seat: int | None) -> View:
