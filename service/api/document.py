@@ -1,0 +1,225 @@
+"""The OpenAPI document of the API, made from the routes that serve it.
+
+Whoever has the document needs no other words of ours: it names every status, header, code and reason that a route can
+answer with, and bounds everything that goes in or comes out. It says OpenAPI 3.1, which newer generators read as well.
+"""
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from inspect import cleandoc
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from events.table import TableEvent
+from service.api import problems
+from service.api.endpoint import Endpoint, Parameter
+from service.api.examples import examples
+from service.api.problems import Problem, TableProblem
+from service.api.schemas import Schema, Schemas
+from service.game import Game
+from service.games import Games
+from service.version import version
+
+JSON = "application/json"
+
+_ABOUT = cleandoc(
+    """
+    Evenfold referees card games for any client. Open a table, sit down, and post commands; whatever happens at a table
+    is a numbered *decision*, and what you see of it is a *view*.
+
+    - **Start** with `POST /v1/players`: it answers with a bearer token. Everything at a table needs one.
+    - **Know no rules?** `GET …/actions` lists every command you may post now, as complete bodies.
+    - **Versions.** A view's `version` counts the table's decisions and is its `ETag`. `GET …/events?after=` has what
+      you missed.
+    - **Races.** `turn` says which prompt a command answers, `If-Match` insists on a version.
+    - **Retries.** Send a POST again with the same `Idempotency-Key` and body: it happens once, the answer is the same.
+    - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
+
+    Bodies are strict: a field that is not described here is refused.
+    """
+)
+
+_AREAS: Mapping[str, str] = {
+    "games": "What can be played: options, commands and rules pages.",
+    "tables": "Tables of every game.",
+    "players": "Accounts, names, and who you are.",
+    "service": "Whether the service works, and what it says of itself.",
+}
+
+# Every header that an answer can have, by its name: what it says, and its type.
+HEADERS: Mapping[str, tuple[str, Any]] = {
+    "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern="^[A-Z, ]+$")]),
+    "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern="^[a-z]{2,3}$")]),
+    "ETag": ("The version of the view, in quotes.", Annotated[str, Meta(pattern='^"[0-9]+"$', examples=['"41"'])]),
+    "Location": ("Where the new table is.", Annotated[str, Meta(pattern="^/v1/[a-z0-9_]+/tables/[0-9a-z]{26}$")]),
+    "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
+    "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
+    "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern="^Bearer ")]),
+}
+
+# Headers that every problem of a status has.
+_PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
+    401: ("WWW-Authenticate",),
+    405: ("Allow",),
+    503: ("Retry-After",),
+}
+# Headers that an answer has only if the request asked for them.
+_ON_REQUEST = frozenset({"Preference-Applied"})
+
+
+def document(routes: Iterable[Endpoint], games: Games) -> Schema:
+    """Return the document of these routes; ValueError where two operations or components would share a name."""
+    return _Writer(tuple(routes), games).document()
+
+
+def written(routes: Iterable[Endpoint], games: Games) -> bytes:
+    """Return the document as the bytes that are served and kept."""
+    return msgspec.json.format(msgspec.json.encode(document(routes, games)), indent=2) + b"\n"
+
+
+class _Writer:
+    """Writes one document."""
+
+    def __init__(self, routes: tuple[Endpoint, ...], games: Games) -> None:
+        self._routes = routes
+        self._games = {game.name: game for game in games}
+        self._schemas = Schemas(games)
+        self._responses: dict[str, Schema] = {}
+
+    def document(self) -> Schema:
+        answers = {route.name: self._answers(route) for route in self._routes}
+        paths: dict[str, dict[str, Schema]] = {}
+        for route in self._routes:
+            paths.setdefault(route.path, {})[route.method.lower()] = self._operation(route, answers[route.name])
+        if len(answers) < len(self._routes):
+            raise ValueError(f"two routes share a name: {sorted(route.name for route in self._routes)}")
+        return {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Evenfold",
+                "summary": "A referee for card games over HTTP.",
+                "description": _ABOUT,
+                "version": version(),
+                "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [{"url": "/", "description": "The server that sent this document."}],
+            "tags": self._tags(),
+            "paths": paths,
+            "components": {
+                "schemas": dict(sorted(self._schemas.components.items())),
+                "responses": dict(sorted(self._responses.items())),
+                "headers": {name: self._header(name) for name in HEADERS},
+                "securitySchemes": {
+                    "bearer": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "description": "A token of `POST /v1/players`, or one that the operator gave out.",
+                    }
+                },
+            },
+        }
+
+    def _tags(self) -> list[Schema]:
+        used = dict.fromkeys(route.tag for route in self._routes)
+        titles = {name: f"Tables of {game.title}." for name, game in self._games.items()}
+        return [{"name": tag, "description": {**_AREAS, **titles}[tag]} for tag in used]
+
+    def _operation(self, route: Endpoint, answers: Schema) -> Schema:
+        operation: Schema = {"operationId": route.name, "summary": route.summary, "tags": [route.tag]}
+        if route.parameters:
+            operation["parameters"] = [self._parameter(parameter) for parameter in route.parameters]
+        if route.body is not None:
+            operation["requestBody"] = self._body(route)
+        operation["responses"] = answers
+        operation["security"] = [{"bearer": []}] if route.token else []
+        return operation
+
+    def _parameter(self, parameter: Parameter) -> Schema:
+        described: Schema = {
+            "name": parameter.name,
+            "in": parameter.where,
+            "description": parameter.description,
+            "required": parameter.required,
+            "schema": self._schemas.body(parameter.kind),
+        }
+        if parameter.example is not None:
+            described["example"] = parameter.example
+        return described
+
+    def _body(self, route: Endpoint) -> Schema:
+        shown: dict[str, Schema] = {}
+        for body in examples(route):
+            name = str(body.get("type", "body"))
+            while name in shown:
+                name += "_more"
+            shown[name] = {"value": body}
+        return {
+            "required": True,
+            "content": {JSON: {"schema": self._schemas.body(route.body), "examples": shown}},
+        }
+
+    def _answers(self, route: Endpoint) -> Schema:
+        answers = {str(status): self._answer(route, status) for status in route.answers}
+        problems_of_it = {str(status): self._problem(route, status) for status in route.errors}
+        return {**answers, **problems_of_it}
+
+    def _answer(self, route: Endpoint, status: int) -> Schema:
+        kind = route.answers[status]
+        answer: Schema = {"description": _ANSWERS[status]}
+        headers = [name for name in route.headers if name not in _ON_REQUEST or kind is not None]
+        if headers:
+            answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+        content = {} if kind is None else {JSON: {"schema": self._schemas.answer(kind)}}
+        if status != HTTPStatus.NOT_MODIFIED:
+            content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())
+        if content:
+            answer["content"] = content
+        return answer
+
+    def _further(self, media: str, held: object) -> Schema:
+        schema = self._schemas.answer(held)
+        return schema if media.startswith("text/") else {**schema, "description": "One of these on each line."}
+
+    def _problem(self, route: Endpoint, status: int) -> Schema:
+        """Return a reference to what every route of a game, or beside the games, answers with such a status."""
+        game = self._games.get(route.tag)
+        name = f"{game.name}.{status}" if game is not None else str(status)
+        possible = _codes(game)
+        codes = [code for code, its_status in possible.items() if its_status == status]
+        if not codes:
+            raise ValueError(f"{route.name} answers with {status}, for which there is no code")
+        response: Schema = {
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(f'`{code}`' for code in codes)}.",
+            "content": {problems.MEDIA_TYPE: {"schema": self._schemas.answer(_problem_of(game))}},
+        }
+        if headers := _PROBLEM_HEADERS.get(status):
+            response["headers"] = {header: {"$ref": f"#/components/headers/{header}"} for header in headers}
+        self._responses[name] = response
+        return {"$ref": f"#/components/responses/{name}"}
+
+    def _header(self, name: str) -> Schema:
+        told, kind = HEADERS[name]
+        return {"description": told, "required": name not in _ON_REQUEST, "schema": self._schemas.answer(kind)}
+
+
+_ANSWERS: Mapping[int, str] = {
+    200: "Done; the body says what was asked for.",
+    201: "It happened.",
+    304: "You have the newest already.",
+}
+
+
+def _codes(game: Game[Any, Any] | None) -> dict[str, int]:
+    return problems.codes() if game is None else {**problems.codes(), **problems.reasons(game.reasons)}
+
+
+def _problem_of(game: Game[Any, Any] | None) -> object:
+    """Return the type of the problems of a game's routes, or of those beside the games."""
+    codes = Literal[tuple(_codes(game))]  # type: ignore[valid-type] # codes known at run time
+    if game is None:
+        return Problem[codes]  # type: ignore[valid-type] # the same
+    reasons = Literal[tuple(problems.reasons(game.reasons))]  # type: ignore[valid-type] # the same
+    events = TableEvent | game.projection.events
+    return TableProblem[codes, reasons, game.commands, events]  # type: ignore[name-defined,valid-type] # the same
