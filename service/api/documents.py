@@ -1,5 +1,120 @@
-"""Routes to come."""
+"""Routes of what the service says of itself: the document, the reference made of it, and pages for people."""
 
-from service.api.endpoint import Endpoint
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
-ENDPOINTS: tuple[Endpoint, ...] = ()
+import msgspec
+from litestar.response.base import ASGIResponse
+from msgspec import Meta
+
+from service.api import problems
+from service.api.answers import answer
+from service.api.catalogue import HTML, MARKDOWN, Page
+from service.api.document import written
+from service.api.endpoint import Endpoint, Parameter
+from service.api.requests import AnyRequest, accepts, known_query
+from service.errors import NotFound
+from service.game import REASONS
+from service.games import Games
+from service.web import HEADERS, page, pages
+from service.web.reference import reference
+
+Document = Annotated[dict[str, Any], Meta(description="An OpenAPI document.")]
+PageName = Annotated[str, Meta(max_length=32, pattern="^[a-z]+$", examples=["shuffle"])]
+
+
+async def document(request: AnyRequest) -> ASGIResponse:
+    """Return the OpenAPI document."""
+    known_query(request)
+    return answer(_written(request))
+
+
+async def overview(request: AnyRequest) -> ASGIResponse:
+    """Return the reference, with links to everything there is to read."""
+    known_query(request)
+    accepts(request, HTML)
+    games: Games = request.app.state.games
+    links = {
+        "The OpenAPI document, to make clients from": "/openapi.json",
+        "Problems: every code, and what to do": "/docs/problems",
+        "How cards are shuffled, and how to check it": "/docs/shuffle",
+        **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
+    }
+    shown = reference(msgspec.json.decode(_written(request)), links)
+    return answer(shown.encode(), headers=HEADERS, media_type=HTML)
+
+
+async def one_page(request: AnyRequest) -> ASGIResponse:
+    """Return a page, as HTML or as the Markdown it is written in."""
+    known_query(request)
+    text = texts(request.app.state.games).get(request.path_params["page"])
+    if text is None:
+        raise NotFound("There is no such page.")
+    media = accepts(request, HTML, MARKDOWN)
+    headers = {"Vary": "Accept", **HEADERS}
+    return answer((page(text) if media == HTML else text).encode(), headers=headers, media_type=media)
+
+
+def texts(games: Games) -> dict[str, str]:
+    """Return the Markdown of every page by its name; that of problems ends with the reasons of refusals."""
+    written_pages = pages()
+    return {**written_pages, "problems": written_pages["problems"] + "".join(_refusals(games))}
+
+
+def _refusals(games: Games) -> Iterator[str]:
+    yield from _table("At every table", REASONS)
+    for game in games:
+        yield from _table(game.title, game.reasons)
+
+
+def _table(title: str, reasons: Mapping[str, str]) -> Iterator[str]:
+    statuses = problems.reasons(reasons)
+    yield f"\n### {title}\n\n| code | status | what it means |\n| --- | --- | --- |\n"
+    for reason, sentence in reasons.items():
+        yield f"| `{reason}` | {statuses[reason]} | {sentence} |\n"
+
+
+def _written(request: AnyRequest) -> bytes:
+    """Return the document's bytes, made once a process."""
+    state = request.app.state
+    if "document" not in state:
+        state["document"] = written(state.routes, state.games)
+    made: bytes = state["document"]
+    return made
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        method="GET",
+        path="/openapi.json",
+        name="getDocument",
+        summary="This document.",
+        handler=document,
+        answers={200: Document},
+        errors=(400,),
+        token=False,
+    ),
+    Endpoint(
+        method="GET",
+        path="/docs",
+        name="getReference",
+        summary="The document as a page for people.",
+        handler=overview,
+        answers={200: None},
+        media={HTML: Page},
+        errors=(400, 406),
+        token=False,
+    ),
+    Endpoint(
+        method="GET",
+        path="/docs/{page}",
+        name="getPage",
+        summary="A page for people, such as `problems` and `shuffle`.",
+        handler=one_page,
+        parameters=(Parameter("page", "path", PageName, "The page's name.", required=True),),
+        answers={200: None},
+        media={HTML: Page, MARKDOWN: Page},
+        errors=(400, 404, 406),
+        token=False,
+    ),
+)
