@@ -1,0 +1,233 @@
+"""Matches for the laws: tables driven through the referee by seeded players, and kept as a store would keep them.
+
+Nothing here touches a store: an entry is encoded byte by byte as the log does it, and every law reads these bytes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from events.base import By, Decision, Entry, Event
+from events.table import Ended, Seeded, TableEvent
+from projections import fold
+from projections.table import Table
+from service.game import REASONS, Ask, Command, Refused
+from service.ids import new_id, new_salt
+from service.referee import NEUTRAL, Create, Leave, Referee, Resign, Sit, Start
+from service.streams import Stored, genesis, head_after
+from tests.laws.setups import AnyGame, Setup, game_of
+
+AnyTable = Table[Any, Any]
+
+_encode = msgspec.json.Encoder().encode
+_host = "host"
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match as it was decided: its game, its stream, its entries as stored, and the events before they were."""
+
+    game: AnyGame
+    table: str
+    stored: tuple[Stored, ...]
+    decided: tuple[tuple[Event, ...], ...]
+    setup: Setup
+
+    @property
+    def seats(self) -> range:
+        """The numbers of the seats."""
+        return range(self.setup.seats)
+
+    @property
+    def viewers(self) -> tuple[int | None, ...]:
+        """Every seat, and None for the spectator."""
+        return (None, *self.seats)
+
+    def empty(self) -> AnyTable:
+        """Return the table before its first entry."""
+        return Table(id=self.table)
+
+    def entries(self) -> list[Entry[Raw, Event]]:
+        """Read every entry."""
+        return [self.game.projection.decode(stored.e) for stored in self.stored]
+
+    def versions(self) -> Iterator[tuple[AnyTable, Entry[Raw, Event], Stored]]:
+        """Yield the table at each version, folded in place, with the entry that led to it."""
+        table = self.empty()
+        for entry, stored in zip(self.entries(), self.stored, strict=True):
+            fold.add(self.game.projection, table, entry, stored.h)
+            yield table, entry, stored
+
+    def steps(self) -> Iterator[tuple[AnyTable, Entry[Raw, Event], Stored]]:
+        """Yield the table before each entry, folded in place once the caller is done, with the entry."""
+        table = self.empty()
+        for entry, stored in zip(self.entries(), self.stored, strict=True):
+            yield table, entry, stored
+            fold.add(self.game.projection, table, entry, stored.h)
+
+    def command(self, entry: Entry[Raw, Event]) -> Command:
+        """Read the command of an entry."""
+        command: Command = msgspec.json.decode(entry.command, type=NEUTRAL | self.game.commands)
+        return command
+
+    def redacted(self, entry: Entry[Raw, Event], head: bytes, viewer: int | None) -> bytes:
+        """Write an entry as this viewer gets it over the wire."""
+        return _encode(fold.decision(self.game.projection, entry, head, viewer))
+
+    def received(self, wire: bytes) -> Decision[Event]:
+        """Read a decision as a client does."""
+        return msgspec.json.decode(wire, type=Decision[TableEvent | self.game.projection.events])  # type: ignore[name-defined] # a union known at run time
+
+    def view(self, table: AnyTable, viewer: int | None) -> bytes:
+        """Write the table as this viewer may see it."""
+        return _encode(self.game.projection.view(table, viewer))
+
+    @property
+    def seed(self) -> bytes:
+        """The seed of all the match's shuffles."""
+        (seed,) = (event.seed for event in self.decided[0] if isinstance(event, Seeded))
+        return bytes.fromhex(seed or "")
+
+
+class Asked(NamedTuple):
+    """A command, and who gives it."""
+
+    by: By
+    command: Command
+
+
+@dataclass
+class Driver:
+    """Plays one match to its end or to its length."""
+
+    setup: Setup
+    game: AnyGame
+    random: Random
+    table: AnyTable
+    referee: Referee = field(default_factory=Referee)
+    stored: list[Stored] = field(default_factory=list)
+    decided: list[tuple[Event, ...]] = field(default_factory=list)
+
+    def play(self) -> Match:
+        """Open the table, seat everybody, and give commands while somebody may act."""
+        self._create()
+        for sitting in self._sittings():
+            self._decide(sitting)
+        while self.table.status == "playing" and self.table.version < self.setup.longest:
+            self._decide(self._move())
+        return Match(self.game, self.table.id, tuple(self.stored), tuple(self.decided), self.setup)
+
+    def _create(self) -> None:
+        setup = self.setup
+        command = Create(
+            game=setup.game,
+            ruleset=self.game.ruleset,
+            seats=setup.seats,
+            options=msgspec.to_builtins(setup.options),
+            start="host" if setup.untaken else "full",
+            bots=() if setup.untaken else ("anyone/1",) * setup.bots,
+        )
+        by = By(role="host", player=_host)
+        ask = Ask(by, command, self._later())
+        seed = self.random.randbytes(32)
+        self._keep(ask, self.referee.create(self.game, self.table, ask, seed))
+
+    def _sittings(self) -> Iterator[Asked]:
+        """Yield people sitting down in any order, one of them twice; the host seats bots, and starts, if need be."""
+        setup = self.setup
+        people = setup.seats - setup.untaken - setup.bots
+        wanted = self.random.sample(range(setup.seats - (0 if setup.untaken else setup.bots)), people)
+        for place, seat in enumerate(wanted):
+            player, nonce = f"player{seat}", f"nonce-{self.random.randrange(10**6)}"
+            if place == 0 and people > 1:
+                yield Asked(By(seat=seat, player=player), Sit(seat=seat, nonce="fickle"))
+                yield Asked(By(seat=seat, player=player), Leave())
+            yield Asked(By(seat=seat, player=player), Sit(seat=seat, nonce=nonce))
+        if setup.untaken:
+            host = By(role="host", player=_host)
+            for _ in range(setup.bots):
+                yield Asked(host, Sit(bot="anyone/1"))
+            yield Asked(host, Start())
+
+    def _move(self) -> Asked:
+        people = [seat for seat in self.table.taken if self._is_person(seat)]
+        if people and self.random.random() < self.setup.resigning:
+            return self._of(self.random.choice(people), Resign())
+        seat = self.random.choice(self.table.to_act)
+        if self.random.random() < self.setup.silence:
+            return self._of(seat, self.game.idle(self.table.play, seat))
+        return self._of(seat, self.random.choice(list(self.game.legal(self.table.play, seat))))
+
+    def _is_person(self, seat: int) -> bool:
+        sitter = self.table.sitters[seat]
+        return sitter is not None and sitter.bot is None and seat not in self.table.resigned
+
+    def _of(self, seat: int, command: Command) -> Asked:
+        sitter = self.table.sitters[seat]
+        assert sitter is not None
+        return Asked(By(seat=seat, player=sitter.player), command)
+
+    def _decide(self, asked: Asked) -> None:
+        ask = Ask(asked.by, asked.command, self._later())
+        self._keep(ask, self.referee.decide(self.game, self.table, ask))
+
+    def _keep(self, ask: Ask, events: tuple[Event, ...]) -> None:
+        stream = f"table:{self.table.id}"
+        entry = Entry(
+            log=1,
+            stream=stream,
+            version=self.table.version + 1,
+            at=ask.at,
+            by=ask.by,
+            command=ask.command,
+            cause=None,
+            key=None,
+            salt=new_salt(self.random.randbytes),
+            events=events,
+        )
+        e = _encode(entry)
+        h = head_after(self.table.head or genesis(stream), e)
+        self.stored.append(Stored(entry.version, e, h))
+        self.decided.append(events)
+        fold.add(self.game.projection, self.table, entry, h)
+
+    def _later(self) -> int:
+        return self.table.at + self.random.randrange(3) * 997 if self.table.at else 1_700_000_000_000
+
+
+def play(setup: Setup, game: AnyGame | None = None) -> Match:
+    """Play a match; the same setup gives the same match, byte for byte."""
+    random = Random(repr(setup))
+    return Driver(setup, game or game_of(setup), random, Table(id=new_id(random.randbytes))).play()
+
+
+@lru_cache(maxsize=4)
+def played(setup: Setup) -> Match:
+    """Return the match of a setup; laws that follow one another read the same one."""
+    return play(setup)
+
+
+def has_ended(match: Match) -> bool:
+    """Tell whether a match came to its end."""
+    return any(isinstance(event, Ended) for event in match.decided[-1])
+
+
+def outcome(match: Match, table: AnyTable, ask: Ask) -> tuple[Event, ...] | str:
+    """Return what the referee decides, or the reason for which it refuses: one of the closed list."""
+    try:
+        return Referee().decide(match.game, table, ask)
+    except Refused as refused:
+        reason = refused.reason
+    assert reason in {**REASONS, **match.game.reasons}, f"{reason} is on no list, but refuses {ask.command}"
+    return reason
+
+
+def asked_by(table: AnyTable, seat: int, command: Command) -> Ask:
+    """Return a command as the player of a seat gives it at this moment; of an untaken seat nobody does."""
+    sitter = table.sitters[seat]
+    return Ask(By(seat=seat, player=sitter.player if sitter is not None else None), command, table.at)

@@ -1,0 +1,226 @@
+"""Laws of play: what may be done, by whom, and how it ends. Each raises AssertionError where a match breaks it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from random import Random
+
+import msgspec
+
+from events.base import By
+from events.table import Answered, Created, Ended, Opened, Order, Resigned, Seeded, Shuffled, TurnBegan
+from projections import fold
+from service.actions import actions
+from service.chance import Chance, commitment
+from service.game import LISTED, REASONS, Ask, Command, tag_of
+from tests.laws.bodies import bodies
+from tests.laws.matches import AnyTable, Match, asked_by, outcome
+
+_encode = msgspec.json.Encoder().encode
+
+
+def listed_is_legal(match: Match) -> None:
+    """Hold: whatever `actions` lists for a seat is accepted from it, the example of an open type too."""
+    for table, _, _ in match.versions():
+        for seat in table.to_act:
+            found = actions(match.game, table, seat)
+            assert found.legal, f"seat {seat} is prompted at version {table.version} and may do nothing"
+            for command in found.legal:
+                answer = outcome(match, table, asked_by(table, seat, command))
+                assert not isinstance(answer, str), f"{command} is listed at version {table.version}: {answer}"
+            counts = Counter(map(type, match.game.legal(table.play, seat)))
+            assert found.complete == (max(counts.values()) <= LISTED)
+            assert {opened.type for opened in found.open} == {tag_of(k) for k, n in counts.items() if n > LISTED}
+            for opened in found.open:
+                assert opened.example in found.legal
+            for forbidden in found.refused:
+                assert forbidden.reason in {**REASONS, **match.game.reasons}
+
+
+def unlisted_is_illegal(match: Match) -> None:
+    """Hold: of a type that is not open, every other body is refused, or decides what a listed one decides.
+
+    The latter is another way to write the same command: two cards to discard in either order.
+    """
+    random = Random(match.setup.seed)
+    for table, _, _ in match.versions():
+        for seat in table.to_act:
+            legal = list(match.game.legal(table.play, seat))
+            assert len(set(legal)) == len(legal), f"seat {seat} is listed a command twice at version {table.version}"
+            counts = Counter(map(type, legal))
+            for kind in match.game.command_types:
+                if counts[kind] <= LISTED:
+                    _refused_but(match, table, seat, kind, legal, random)
+
+
+def _refused_but(
+    match: Match, table: AnyTable, seat: int, kind: type[Command], legal: list[Command], random: Random
+) -> None:
+    listed = {command for command in legal if type(command) is kind}
+    known: set[bytes] = set()
+    for command in bodies(kind, random, whole=bool(listed)):
+        if command in listed:
+            continue
+        answer = outcome(match, table, asked_by(table, seat, command))
+        if isinstance(answer, str):
+            continue
+        known = known or _decided(match, table, seat, listed)
+        assert _encode(answer) in known, f"{command} is accepted at version {table.version} but not listed"
+
+
+def _decided(match: Match, table: AnyTable, seat: int, listed: Iterable[Command]) -> set[bytes]:
+    return {_encode(outcome(match, table, asked_by(table, seat, command))) for command in listed}
+
+
+def others_are_refused(match: Match) -> None:
+    """Hold: who is not prompted, not seated, late, too early or gone is refused, each for that reason."""
+    for table, _, _ in match.versions():
+        command = _some_command(match, table)
+        for seat in match.seats:
+            if seat in table.to_act:
+                stale = msgspec.structs.replace(command, turn=table.turn + 1)
+                assert outcome(match, table, asked_by(table, seat, stale)) == "turn_over"
+                continue
+            if table.status == "playing":
+                assert not list(match.game.legal(table.play, seat)), f"seat {seat} may act unasked at {table.version}"
+            for other in _commands(match, table):
+                answer = outcome(match, table, asked_by(table, seat, other))
+                assert answer == _why(table, seat), f"seat {seat} gave {other} at {table.version}: {answer}"
+        answer = outcome(match, table, Ask(By(player="stranger"), command, table.at))
+        assert answer == ("not_seated" if table.status == "playing" else _why(table, 0))
+
+
+def _some_command(match: Match, table: AnyTable) -> Command:
+    return _commands(match, table)[0]
+
+
+def _commands(match: Match, table: AnyTable) -> list[Command]:
+    """Return what the prompted seats may do; where nobody is, one command of each type."""
+    legal = [command for seat in table.to_act for command in match.game.legal(table.play, seat)]
+    random = Random(table.version)
+    return legal[:12] or [next(bodies(kind, random, whole=False)) for kind in match.game.command_types]
+
+
+def _why(table: AnyTable, seat: int) -> str:
+    if table.status != "playing":
+        return "ended" if table.status == "ended" else "not_started"
+    if table.sitters[seat] is None:
+        return "not_seated"
+    return "resigned" if seat in table.resigned else "not_your_turn"
+
+
+def somebody_can_move(match: Match) -> None:
+    """Hold: while a table is in play some seat is prompted, and may do something."""
+    for table, _, _ in match.versions():
+        if table.status == "playing":
+            assert table.to_act, f"nobody must act at version {table.version}"
+            for seat in table.to_act:
+                assert any(True for _ in match.game.legal(table.play, seat)), f"seat {seat} is stuck at {table.version}"
+
+
+def idle_is_total(match: Match) -> None:
+    """Hold: in every state every seat has an idle command; that of a prompted one is legal and accepted."""
+    for table, _, _ in match.versions():
+        if table.play is None:
+            continue
+        for seat in table.taken:
+            command = match.game.idle(table.play, seat)
+            if seat not in table.to_act:
+                continue
+            legal = list(match.game.legal(table.play, seat))
+            answer = outcome(match, table, asked_by(table, seat, command))
+            assert not isinstance(answer, str), f"the idle {command} is refused at {table.version}: {answer}"
+            alike = [other for other in legal if type(other) is type(command)]
+            assert len(alike) > LISTED or command in alike or _encode(answer) in _decided(match, table, seat, alike), (
+                f"the idle {command} is not legal at version {table.version}"
+            )
+
+
+def turns_are_coherent(match: Match) -> None:
+    """Hold: a turn is the version at which its prompt began; until the next, seats only drop out."""
+    turn, standing = 0, set[int]()
+    for table, entry, _ in match.versions():
+        for event in entry.events:
+            match event:
+                case TurnBegan(seats):
+                    assert seats, f"nobody was prompted at version {table.version}"
+                    assert len(set(seats)) == len(seats)
+                    turn, standing = table.version, set(seats)
+                case Answered(seat):
+                    assert seat in standing or seat in table.resigned, f"{seat} answered what it wasn't asked"
+                    standing.discard(seat)
+                case Resigned(seat):
+                    standing.discard(seat)
+                case Ended():
+                    standing = set()
+                case _:
+                    pass
+        assert table.turn == turn <= table.version
+        assert set(table.to_act) == standing <= set(table.taken) - set(table.resigned)
+        assert not standing or table.status == "playing"
+
+
+def the_end_is_lawful(match: Match) -> None:
+    """Hold: the decision that ends play places every taken seat lawfully and opens all that was sealed, at its end."""
+    made: list[Order] = []
+    for table, entry, _ in match.versions():
+        made += [Order(event.c, event.order or ()) for event in entry.events if isinstance(event, Shuffled)]
+        kinds = [type(event) for event in entry.events]
+        if Ended not in kinds:
+            assert Opened not in kinds, f"opened at version {table.version}, before play had ended"
+            continue
+        assert table.version == len(match.stored)
+        opened = entry.events[-1]
+        ended = entry.events[kinds.index(Ended)]
+        assert isinstance(opened, Opened), "what was sealed opens last"
+        assert isinstance(ended, Ended)
+        assert not {Shuffled, TurnBegan, Ended} & set(kinds[kinds.index(Ended) + 1 :]), "play went on after its end"
+        assert opened.orders == tuple(made), "not every order was opened as it was made"
+        _places(ended.places, table)
+        _chance(match, opened)
+
+
+def _places(places: tuple[int | None, ...], table: AnyTable) -> None:
+    assert [seat for seat, place in enumerate(places) if place is not None] == list(table.taken)
+    placed = {seat: place for seat, place in enumerate(places) if place is not None}
+    for seat, place in placed.items():
+        better = sum(other < place for other in placed.values())
+        assert place == 1 + better, f"seat {seat} has place {place} where {better} seats are better: {places}"
+    staying = [place for seat, place in placed.items() if seat not in table.resigned]
+    leaving = [placed[seat] for seat in table.resigned]
+    assert not leaving or not staying or max(staying) < min(leaving), f"a forfeited seat is not last: {places}"
+    assert all(earlier > later for earlier, later in pairwise(leaving)), f"who gave up earlier ranks lower: {places}"
+
+
+def _chance(match: Match, opened: Opened) -> None:
+    """Hold the opened seed and orders against the commitment and what the chance gives anew."""
+    table = match.empty()
+    for entry, stored in zip(match.entries(), match.stored, strict=True):
+        fold.add(match.game.projection, table, entry, stored.h)
+    created, seeded = match.decided[0][:2]
+    assert isinstance(created, Created)
+    assert isinstance(seeded, Seeded)
+    ctx = f"table:{match.table}"
+    seed = bytes.fromhex(opened.seed)
+    assert opened.seed == seeded.seed
+    assert commitment(seed, ctx).hex() == created.commitment
+    assert len({order.c for order in opened.orders}) == len(opened.orders), "a shuffle's number was used twice"
+    chance = Chance(seed, ctx, table.nonces)
+    packs = [_as_printed(chance, order) for order in opened.orders]
+    for cards in (pack for pack in packs if pack and isinstance(pack[0], int)):
+        assert cards == sorted(cards), "a lot shuffles the seats from ascending order"
+    whole = max((pack for pack in packs if pack and isinstance(pack[0], str)), key=len, default=[])
+    for pack in packs:
+        if pack and isinstance(pack[0], str):
+            # A pack that is taken twice has its copies side by side, so a part of it is read off in order too.
+            rest = iter(whole)
+            assert all(card in rest for card in pack), f"{pack} was not shuffled from printed order"
+
+
+def _as_printed(chance: Chance, order: Order) -> list[str | int]:
+    """Return the pack as it lay before the shuffle that gave this order."""
+    places = chance.shuffle(range(len(order.order)), order.c)
+    pack: list[str | int] = [""] * len(places)
+    for place, card in zip(places, order.order, strict=True):
+        pack[place] = card
+    return pack

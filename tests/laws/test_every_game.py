@@ -1,0 +1,126 @@
+"""What is true of every game, whoever plays it: its options, its seats, its names, its silence."""
+
+import json
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec import to_builtins
+
+from events.base import By
+from projections.table import Table
+from service.game import REASONS, Ask, Refused
+from service.game import tag_of as command_tag
+from service.referee import Create, Referee
+from tests.laws.audience import events_of, fields_of, stated, tag_of
+from tests.laws.matches import has_ended, play
+from tests.laws.setups import GAMES, AnyGame, AnyOptions, Setup, covering, is_endless, setups, unlawful, values_of
+
+TAGS = json.loads(Path(__file__).with_name("tags.json").read_text(encoding="utf-8"))
+EVERY = pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
+
+
+def silent(game: AnyGame, options: AnyOptions) -> Setup:
+    """Return a table at which nobody ever says anything."""
+    seats = game.seats.usual
+    return Setup(game.name, options, seats, 0, 0, seed=1, silence=1.0, resigning=0.0, longest=1_000)
+
+
+def opened(game: AnyGame, options: AnyOptions, seats: int) -> Ask:
+    """Return the command that opens a table."""
+    command = Create(
+        game=game.name, ruleset=game.ruleset, seats=seats, options=to_builtins(options), start="full", bots=()
+    )
+    return Ask(By(role="host", player="host"), command, 1)
+
+
+@EVERY
+def test_every_option_is_played_at_each_value(game: AnyGame) -> None:
+    ours = [setup.options for setup in setups() if setup.game == game.name]
+    for name, values in values_of(game).items():
+        assert {getattr(options, name) for options in ours} == set(values), name
+
+
+@EVERY
+def test_every_number_of_seats_is_played(game: AnyGame) -> None:
+    ours = [setup for setup in setups() if setup.game == game.name]
+    least, most, _ = game.seats
+    assert {setup.seats for setup in ours} == set(range(least, most + 1))
+    assert {setup.seats - setup.untaken for setup in ours} == set(range(least, most + 1))
+
+
+@EVERY
+def test_options_that_contradict_each_other_are_refused(game: AnyGame) -> None:
+    for options in unlawful(game):
+        with pytest.raises(Refused, match="options_conflict"):
+            Referee().create(game, Table(id="a"), opened(game, options, game.seats.usual), bytes(32))
+
+
+@EVERY
+def test_the_usual_options_go_together(game: AnyGame) -> None:
+    game.check(game.projection.options())
+
+
+@EVERY
+def test_other_numbers_of_seats_are_refused(game: AnyGame) -> None:
+    for seats in {*range(1, 9)} - {*range(game.seats.least, game.seats.most + 1)}:
+        with pytest.raises(Refused, match="seats_out_of_range"):
+            Referee().create(game, Table(id="a"), opened(game, game.projection.options(), seats), bytes(32))
+
+
+@EVERY
+def test_a_match_in_which_all_are_silent_goes_to_its_end(game: AnyGame) -> None:
+    """A table whose people are all gone must not stand still; without an end it goes on."""
+    for options in covering(game, 1):
+        match = play(silent(game, options))
+        assert has_ended(match) != is_endless(game.name, options)
+
+
+@EVERY
+def test_an_order_of_the_same_setup_is_the_same_twice(game: AnyGame) -> None:
+    setup = silent(game, game.projection.options())._replace(silence=0.2)
+    assert play(setup).stored == play(setup).stored
+
+
+@EVERY
+def test_events_and_commands_keep_their_tags(game: AnyGame) -> None:
+    """A tag in a log can't be changed any more; a new one is added to tags.json."""
+    assert sorted(map(tag_of, events_of(game))) == TAGS["events"][game.name]
+    assert sorted(map(command_tag, game.command_types)) == TAGS["commands"][game.name]
+
+
+def test_neutral_events_keep_their_tags() -> None:
+    assert sorted(map(tag_of, events_of(None))) == TAGS["events"]["table"]
+
+
+def test_a_tag_names_its_game_and_no_tag_comes_twice() -> None:
+    tags = [tag_of(event) for game in (None, *GAMES) for event in events_of(game)]
+    assert len(set(tags)) == len(tags)
+    for game in GAMES:
+        for tag in [*map(tag_of, events_of(game)), *map(command_tag, game.command_types)]:
+            assert re.fullmatch(rf"{game.name}\.[a-z]+(_[a-z]+)*", tag)
+
+
+def test_every_field_of_events_and_views_has_a_stated_audience() -> None:
+    """A field that nobody thought about must not be shown to anybody."""
+    found = {name: set(fields) for game in (None, *GAMES) for name, fields in fields_of(game)}
+    assert {name: set(fields) for name, fields in stated().items()} == found
+
+
+@EVERY
+def test_a_games_reasons_are_codes_with_a_sentence_each(game: AnyGame) -> None:
+    assert not set(REASONS) & set(game.reasons)
+    for reason, sentence in game.reasons.items():
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", reason)
+        assert re.fullmatch(r"[A-Z].+\.", sentence)
+
+
+@EVERY
+def test_the_places_of_a_match_that_has_not_begun_are_level(game: AnyGame) -> None:
+    seats = game.seats.most
+    state = game.projection.begin(game.projection.options(), seats, tuple(range(seats)))
+    assert game.places(state, ()) == (1,) * seats
+    leaving = Random(game.name).sample(range(seats), 2)
+    places = game.places(state, tuple(leaving))
+    assert [places[seat] for seat in leaving] == [seats, seats - 1]

@@ -1,0 +1,170 @@
+"""Law 3: other worlds that a seat can't tell from the one it plays in, made by permuting cards it has not seen.
+
+A world is the same deal with hidden cards of one shuffle changed about: in its order, and in the commands that others
+gave unseen. It counts if every command is still decided and the seat is sent the very same decisions.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from random import Random
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from events.base import Entry, Event
+from events.table import Order, Shuffled
+from projections import fold
+from service import bots
+from service.bots import Bot
+from service.chance import bot_stream
+from service.game import Ask, Command, Refused
+from service.referee import Create, Referee
+from tests.laws.matches import AnyTable, Match
+from tests.stated import Stated
+
+T = TypeVar("T")
+
+# Of how many seats' prompts the other worlds are looked for in one match, and how often for each.
+PROBES = 24
+TRIES = 8
+
+BOTS = tuple(bots.find())
+
+_encode = msgspec.json.Encoder().encode
+_NAME = re.compile(rb'"([A-Za-z0-9]{2,4})"')
+
+
+class Deal(NamedTuple):
+    """The stretch of a match from before a pack was shuffled up to some version, as one seat lived it."""
+
+    match: Match
+    seat: int
+    before: AnyTable
+    entries: Sequence[Entry[Raw, Event]]
+    orders: Sequence[Order]
+
+
+def a_choice_needs_no_secrets(match: Match, others: Sequence[Bot] = BOTS, probes: int = PROBES) -> int:
+    """Hold law 3 for every bot; return in how many other worlds it was held."""
+    found = 0
+    random = Random(match.setup.seed)
+    versions = sorted(random.sample(range(1, len(match.stored) + 1), min(probes, len(match.stored))))
+    for table, deal in _deals(match, versions):
+        for seat in table.to_act:
+            lived = deal._replace(seat=seat)
+            other = _another_world(lived, random)
+            if other is not None:
+                _same(match, seat, table, other, others)
+                found += 1
+    return found
+
+
+def _deals(match: Match, versions: Sequence[int]) -> Iterator[tuple[AnyTable, Deal]]:
+    """Yield the table at each of these versions, with the deal that it stands in."""
+    entries = match.entries()
+    before, start = match.empty(), 0
+    table = match.empty()
+    for number, (entry, stored) in enumerate(zip(entries, match.stored, strict=True)):
+        if any(isinstance(event, Shuffled) and isinstance((event.order or (0,))[0], str) for event in entry.events):
+            before, start = deepcopy(table), number
+        fold.add(match.game.projection, table, entry, stored.h)
+        if table.version in versions and table.play is not None:
+            yield table, Deal(match, 0, before, entries[start : number + 1], tuple(table.orders))
+
+
+def _another_world(deal: Deal, random: Random) -> AnyTable | None:
+    """Return the table as it would stand with hidden cards changed about, None where no try gives a world."""
+    lived = _sent(deal, deal.entries)
+    seen = set(_NAME.findall(b"".join(lived)))
+    fresh = [order for order in deal.orders if order not in deal.before.orders and isinstance(order.order[0], str)]
+    for attempt in range(TRIES):
+        orders = [random.choice(fresh)] if attempt % 2 else fresh
+        hidden = sorted({str(card) for order in orders for card in order.order if str(card).encode() not in seen})
+        # All of them first, then fewer and fewer: a small change is more often one that nobody could notice.
+        size = max(2, len(hidden) >> attempt // 2 * 2)
+        if len(hidden) >= size:
+            some = random.sample(hidden, size)
+            changed = dict(zip(some, random.sample(some, size), strict=True))
+            table = _lived(deal, [_permuted(order, changed) for order in orders], changed, lived)
+            if table is not None:
+                return table
+    return None
+
+
+def _permuted(order: Order, changed: Mapping[str, str]) -> Order:
+    return Order(order.c, tuple(changed.get(str(card), card) for card in order.order))
+
+
+class Impossible(Exception):
+    """A pack that this world shuffles is not of the cards that its order is of."""
+
+
+class _World(Stated):
+    """The stated orders of a world that may turn out impossible."""
+
+    def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
+        """Return the pack in the order stated for c; raise Impossible where none can be."""
+        try:
+            return super().shuffle(pack, c)
+        except AssertionError as error:
+            raise Impossible from error
+
+
+def _sent(deal: Deal, entries: Sequence[Entry[Raw, Event]]) -> list[bytes]:
+    """Return what the seat was sent of each decision, heads aside."""
+    projection = deal.match.game.projection
+    return [_encode([fold.redact(projection, event, deal.seat) for event in entry.events]) for entry in entries]
+
+
+def _lived(deal: Deal, orders: Sequence[Order], changed: Mapping[str, str], lived: Sequence[bytes]) -> AnyTable | None:
+    """Play the deal with other orders; return the table if the seat is sent what it was sent, None if not."""
+    match = deal.match
+    chance = _World({order.c: order.order for order in (*deal.orders, *orders)})
+    referee = Referee(lambda _: chance)
+    table = deepcopy(deal.before)
+    for entry, sent in zip(deal.entries, lived, strict=True):
+        command = match.command(entry)
+        if entry.by.seat != deal.seat:
+            command = _renamed(command, changed)
+        ask = Ask(entry.by, command, entry.at)
+        try:
+            events = (
+                referee.create(match.game, table, ask, match.seed)
+                if isinstance(command, Create)
+                else referee.decide(match.game, table, ask)
+            )
+        except (Refused, Impossible):
+            return None
+        other = msgspec.structs.replace(entry, events=events)
+        if _sent(deal, [other]) != [sent]:
+            return None
+        fold.add(match.game.projection, table, other, match.stored[entry.version - 1].h)
+    return table
+
+
+def _renamed(command: Command, changed: Mapping[str, str]) -> Command:
+    plain = msgspec.to_builtins(command)
+    return msgspec.convert({name: _changed(value, changed) for name, value in plain.items()}, type(command))
+
+
+def _changed(value: Any, changed: Mapping[str, str]) -> Any:  # noqa: ANN401 any JSON
+    if isinstance(value, list | tuple):
+        return [_changed(part, changed) for part in value]
+    return changed.get(value, value) if isinstance(value, str) else value
+
+
+def _same(match: Match, seat: int, table: AnyTable, other: AnyTable, others: Sequence[Bot]) -> None:
+    """Hold: what a bot in this seat is given, and what it chooses, is the same in both worlds."""
+    game, where = match.game, f"seat {seat} at version {table.version}"
+    views = game.projection.view(table, seat), game.projection.view(other, seat)
+    assert _encode(views[0]) == _encode(views[1]), f"the view of {where} betrays hidden cards"
+    legal = list(game.legal(table.play, seat)), list(game.legal(other.play, seat))
+    assert legal[0] == legal[1], f"what is legal for {where} betrays hidden cards"
+    for bot in others:
+        chosen = [
+            bot.choose(view, commands, bot_stream(match.seed, f"table:{match.table}", seat, table.version))
+            for view, commands in zip(views, legal, strict=True)
+        ]
+        assert chosen[0] == chosen[1], f"{bot.label} knows hidden cards in {where}"
