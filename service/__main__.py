@@ -54,6 +54,11 @@ _Url = Annotated[
     str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
 ]
 
+_Tokens = Annotated[
+    list[str] | None,
+    typer.Option(envvar="EVENFOLD_TOKEN", help="A player's token at that server; may come several times."),
+]
+
 
 @app.callback(invoke_without_command=True)
 def about(version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False) -> None:
@@ -119,6 +124,77 @@ def react(
     from service.cli import react as work
 
     work.react(_settings(Place(data, redis), keys, sign_up=sign_up, games=games, bot_pause=bot_pause))
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Argument(help="What to play: chinkway, …")],
+    url: _Url = None,
+    token: _Tokens = None,
+    seats: Annotated[int | None, typer.Option(envvar="EVENFOLD_SEATS", min=1, max=8, help="How many play.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the game; may come several times."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of all choices, but not of the cards.")] = None,
+    games: _Games = None,
+) -> None:
+    """Play a match of bots over HTTP, on a server that runs or on one of its own, and show the score sheet."""
+    from service.cli import play as work
+
+    options = dict(map(work.option, option or ()))
+    work.play(work.Match(game, seats, options, seed), url, token or (), games or ())
+
+
+@app.command()
+def replay(
+    table: Annotated[str, typer.Argument(help="The id of a table.")],
+    data: _Data = DEFAULT_DATA,
+    redis: _Redis = None,
+    seat: Annotated[
+        int | None, typer.Option(min=0, max=7, help="Show what this seat may see; without it all is shown.")
+    ] = None,
+    url: _Url = None,
+    token: _Tokens = None,
+    games: _Games = None,
+) -> None:
+    """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server."""
+    from service.cli import replay as work
+
+    if url is None:
+        work.from_store(Place(data.expanduser().absolute(), redis), table, seat, games or ())
+    else:
+        work.from_server(work.Source(url, token or ()), table, seat, games or ())
+
+
+@app.command()
+def openapi(
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; else the standard output.")] = None,
+    games: _Games = None,
+) -> None:
+    """Write the OpenAPI document."""
+    from service.cli import openapi as work
+
+    work.openapi(output, games or ())
+
+
+@app.command()
+def token(
+    account: Annotated[str | None, typer.Argument(help="The id of an account.")] = None,
+    name: Annotated[str | None, typer.Option(help="Open a new account with this name.")] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="What the token may do: play, host, bot, arbiter, admin; may come several times."),
+    ] = None,
+    expires: Annotated[str | None, typer.Option(metavar="TIME", help="How long it lives: 30d, 12h, 45m.")] = None,
+    data: _Data = DEFAULT_DATA,
+    redis: _Redis = None,
+) -> None:
+    """Make a token in the store and print it, and nothing else, on the standard output."""
+    from service.cli import token as work
+
+    place = Place(data.expanduser().absolute(), redis)
+    sys.stdout.write(work.token(place, work.Wanted(account, name, scope or (), expires)) + "\n")
 
 
 def _settings(place: Place, keys: Path | None, *, sign_up: bool, games: list[str] | None, bot_pause: int) -> Settings:

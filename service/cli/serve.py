@@ -12,12 +12,12 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rich.console import Console
 
-from service import games
 from service.auth.keys import secret_from
+from service.cli.games import found
 from service.cli.listening import Listener, listen
 from service.cli.processes import GRACE_S, Kept, on_orphaned, tell_ready
 from service.cli.sentences import Failed, Unusable, say, told
@@ -51,10 +51,7 @@ class Plan(NamedTuple):
 
 def serve(plan: Plan) -> int:
     """Serve until SIGINT, SIGTERM or SIGHUP; return the exit code. Raise Unusable or Failed where that can't begin."""
-    try:
-        games.find(*plan.settings.games)
-    except (ImportError, SyntaxError, ValueError) as error:
-        raise Unusable(f"The games can't be loaded: {error}.") from error
+    found(plan.settings.games)
     if plan.place.redis is not None:
         try:
             where(plan.place.redis)
@@ -148,8 +145,8 @@ class _Supervisor:
         return kept
 
     async def _await_ready(self) -> None:
-        ready = asyncio.gather(*(kept.ready.wait() for kept in self._keeping))
-        either: list[asyncio.Future[list[Literal[True]]] | asyncio.Future[int]] = [ready, *self._keeping.values()]
+        ready = asyncio.create_task(self._all_ready())
+        either: list[asyncio.Task[None] | asyncio.Task[int]] = [ready, *self._keeping.values()]
         try:
             async with asyncio.timeout(START_S):
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -163,6 +160,10 @@ class _Supervisor:
         for kept, task in self._keeping.items():
             if task.done():
                 raise Failed(f"{kept.what} did not start: it ended with exit code {task.result()}.")
+
+    async def _all_ready(self) -> None:
+        for kept in self._keeping:
+            await kept.ready.wait()
 
     def _announce(self) -> None:
         if self._plan.supervised:

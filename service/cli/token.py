@@ -1,0 +1,75 @@
+"""A token made beside the service, directly in the store: the only way to one that may arbitrate or administer."""
+
+import asyncio
+import re
+import time
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from service.auth.accounts import SCOPES, SIGN_UP, Account, Accounts, Scope, clean_name
+from service.cli.opened import opened
+from service.cli.sentences import Unusable, say
+from service.errors import Malformed, NotFound
+from service.settings import Place
+
+_UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+_LONGEST_MS = 36_500 * _UNITS["d"]
+
+
+class Wanted(NamedTuple):
+    """Whose token to make, an account's or one to be opened under a name; what it may do; how long (`30d`, `12h`)."""
+
+    account: str | None
+    name: str | None
+    scopes: Sequence[str]
+    expires: str | None
+
+
+def token(place: Place, wanted: Wanted) -> str:
+    """Make a token and return it; tell the rest on the error stream. Raise Unusable."""
+    scopes = _scopes(wanted.scopes)
+    life_ms = None if wanted.expires is None else _life_ms(wanted.expires)
+    if (wanted.account is None) == (wanted.name is None):
+        raise Unusable("Name either an account by its id, or a new one with --name")
+    if wanted.name is not None:
+        try:
+            clean_name(wanted.name)
+        except Malformed as malformed:
+            raise Unusable(str(malformed)) from None
+    return asyncio.run(_made(place, wanted, scopes, life_ms))
+
+
+def _scopes(names: Sequence[str]) -> tuple[Scope, ...]:
+    for name in names:
+        if name not in SCOPES:
+            raise Unusable(f"There is no scope {name!r}; there are {', '.join(SCOPES)}")
+    return cast("tuple[Scope, ...]", tuple(dict.fromkeys(names))) or SIGN_UP
+
+
+def _life_ms(text: str) -> int:
+    found = re.fullmatch(r"([1-9]\d{0,5})([mhd])", text)
+    life_ms = int(found[1]) * _UNITS[found[2]] if found else 0
+    if not 0 < life_ms <= _LONGEST_MS:
+        raise Unusable(f"{text!r} is no time until a token expires: write 30d, 12h or 45m, at most 36500d")
+    return life_ms
+
+
+async def _made(place: Place, wanted: Wanted, scopes: tuple[Scope, ...], life_ms: int | None) -> str:
+    async with opened(place, "evenfold token", create=wanted.name is not None) as redis:
+        accounts = Accounts(redis)
+        account = await _account(accounts, wanted)
+        expires_ms = None if life_ms is None else time.time_ns() // 1_000_000 + life_ms
+        made = await accounts.issue_token(account.id, scopes, expires_ms)
+        until = "it never expires" if wanted.expires is None else f"it expires in {wanted.expires}"
+        say(f"A token of {account.name} ({account.id}) for {', '.join(scopes)}; {until}:")
+        return made
+
+
+async def _account(accounts: Accounts, wanted: Wanted) -> Account:
+    if wanted.name is not None:
+        return await accounts.create(wanted.name)
+    try:
+        return await accounts.find(wanted.account or "")
+    except NotFound:
+        raise Unusable(f"The store has no account {wanted.account}") from None

@@ -1,0 +1,225 @@
+"""Words for what happens: each event of a log as a sentence, from message catalogues keyed by the event's tag.
+
+Events hold no prose. A catalogue is a Fluent file (projectfluent.org): plural forms and selectors belong to the
+language that a file is written in, so English, German, Russian, Swedish and Spanish each say it their own way; gettext
+has no selectors, and ICU's messages need a system library. `fluent.runtime` is the syntax's reference in Python (Apache
+2.0, kept by Mozilla).
+
+The neutral catalogue is table.<language>.ftl here; a game brings `<game>.<language>.ftl` beside its rules.
+
+How a catalogue speaks of an event (`.` in its tag is `-` in the message's name, a field `f` is the variable `$f`):
+
+- A seat or a player is a name, `$f_number` the seat's number; a card is written by the game's message `card`.
+- Null, an empty text and an empty list are `none`, for a selector. In an event that was redacted, null means hidden.
+- A struct's fields are `$f_<its field>`; a list's length is `$f_count`.
+- A list or an object is written entry by entry by the message's attribute `.f`, where it has one: there `$item` is the
+  entry (a struct's fields bear their own names), `$seat` the name of the seat of that number, `$name` a member's name.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from babel.lists import format_list
+from fluent.runtime import FluentBundle, FluentResource
+from fluent.syntax import ast
+
+from events.base import By, Event, PlayerId, Seat
+from events.table import CardName
+from service.game import Game
+
+Value = str | int
+Arguments = dict[str, Value]
+
+NOTHING = "none"
+ENTRIES = "; "
+
+_CARD = re.compile(r"[A-Z][0-9A-Z]{1,2}")
+
+
+class Names(NamedTuple):
+    """What people are called: those who sit, by seat, and everybody who is named in the log, by id."""
+
+    seats: Sequence[str]
+    players: Mapping[str, str]
+
+
+class Words:
+    """The words of one game in one language."""
+
+    def __init__(self, game: Game[Any, Any], language: str = "en") -> None:
+        """Read the catalogues; raise ValueError where one can't be read, OSError where there is none."""
+        self._language = language
+        self._bundle = FluentBundle([language], use_isolating=False)  # Isolating marks are noise on a terminal.
+        for catalogue in (neutral_catalogue(language), game_catalogue(game, language)):
+            self._bundle.add_resource(_resource(catalogue))
+        self._card = cache(self._write_card)
+
+    def tell(self, event: Event, names: Names) -> str:
+        """Return what happened, as a sentence or a few."""
+        message = str(event.__struct_config__.tag).replace(".", "-")
+        writing = _Writing(self, message, names)
+        return self.say(message, writing.members(event))
+
+    def who(self, by: By, names: Names) -> str:
+        """Return who asked for a decision."""
+        player = NOTHING if by.player is None else names.players.get(by.player, by.player)
+        seat: Value = NOTHING if by.seat is None else by.seat
+        return self.say("by", {"player": player, "seat": seat, "role": by.role or by.service or NOTHING})
+
+    def say(self, message: str, arguments: Mapping[str, Value], attribute: str | None = None) -> str:
+        """Return a message, or one of its attributes; raise ValueError where the catalogue is at fault."""
+        found = self._bundle.get_message(message)
+        pattern = found.value if attribute is None else found.attributes[attribute]
+        if pattern is None:
+            raise ValueError(f"the message {message} has no text in {self._language}")
+        text, errors = self._bundle.format_pattern(pattern, dict(arguments))
+        if errors:
+            raise ValueError(f"the message {message}.{attribute} of {self._language} fails: {errors}")
+        return str(text)
+
+    def has(self, message: str, attribute: str) -> bool:
+        """Tell whether a message says how the entries of this field are written."""
+        return attribute in self._bundle.get_message(message).attributes
+
+    def card(self, name: str) -> str:
+        """Return a card as people write it."""
+        return self._card(name)
+
+    def listed(self, items: Sequence[str]) -> str:
+        """Return things in a row, with the language's word for `and`."""
+        return format_list(items, locale=self._language)
+
+    def _write_card(self, name: str) -> str:
+        return self.say("card", {"card": name, "suit": name[0], "rank": name[1:]})
+
+
+class _Writing(NamedTuple):
+    """How the fields of one event become the variables of its message."""
+
+    words: Words
+    message: str
+    names: Names
+
+    def members(self, struct: msgspec.Struct, prefix: str = "") -> Arguments:
+        """Return every field as variables."""
+        arguments: Arguments = {}
+        for field, kind in _hints(type(struct)).items():
+            arguments |= self.variables(prefix + field, kind, getattr(struct, field))
+        return arguments
+
+    def variables(self, name: str, kind: object, value: object) -> Arguments:
+        """Return a value of this annotation as the variables that stand for it."""
+        match value:
+            case msgspec.Struct():
+                return self.members(value, f"{name}_")
+            case tuple() | list():
+                text = self.row(name, kind, value) if value else NOTHING
+                return {name: text, f"{name}_count": len(value)}
+            case dict():
+                entries = ({"name": key, "item": self.one(Any, entry)} for key, entry in value.items())
+                return {name: self._joined(name, entries) or NOTHING, f"{name}_count": len(value)}
+            case int() if _is(kind, Seat):
+                return {name: self.names.seats[value], f"{name}_number": value}
+            case _:
+                return {name: self.one(kind, value)}
+
+    def row(self, name: str, kind: object, items: Sequence[object]) -> str:
+        """Return a list, entry by entry where the message says how."""
+        kinds = list(_item_kinds(kind, len(items)))
+        if self.words.has(self.message, name):
+            return self._joined(name, (self._entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))))
+        texts = [str(self.one(kind, item)) for kind, item in zip(kinds, items, strict=True)]
+        all_cards = all(isinstance(item, str) and _names_a_card(kind) for kind, item in zip(kinds, items, strict=True))
+        return " ".join(texts) if all_cards else self.words.listed(texts)
+
+    def one(self, kind: object, value: object) -> Value:
+        """Return a value as one variable."""
+        match value:
+            case None | "":
+                return NOTHING
+            case bool():
+                return "true" if value else "false"
+            case int():
+                return self.names.seats[value] if _is(kind, Seat) else value
+            case tuple() | list():
+                return self.row("", kind, value) if value else NOTHING
+            case str() if _is(kind, PlayerId):
+                return self.names.players.get(value, value)
+            case str() if _names_a_card(kind):
+                return self.words.card(value)
+            case _:
+                return str(value)
+
+    def _entry(self, index: int, entry: tuple[object, object]) -> Arguments:
+        kind, item = entry
+        seats = self.names.seats
+        arguments: Arguments = {"seat": seats[index]} if index < len(seats) else {}
+        return arguments | (
+            self.members(item) if isinstance(item, msgspec.Struct) else self.variables("item", kind, item)
+        )
+
+    def _joined(self, name: str, entries: Iterator[Arguments]) -> str:
+        """Write entries by the attribute; those that it has no words for are left out."""
+        texts = (self.words.say(self.message, entry, name) for entry in entries)
+        return ENTRIES.join(text for text in texts if text) or NOTHING
+
+
+def neutral_catalogue(language: str) -> str:
+    """Return the catalogue of the events that every game speaks."""
+    return (files(__name__) / f"table.{language}.ftl").read_text(encoding="utf-8")
+
+
+def game_catalogue(game: Game[Any, Any], language: str) -> str:
+    """Return a game's own catalogue, found beside the module that decides it."""
+    source = Path(sys.modules[game.decide.__module__].__file__ or "")
+    return (source.parent / f"{game.name}.{language}.ftl").read_text(encoding="utf-8")
+
+
+def _resource(catalogue: str) -> ast.Resource:
+    """Parse a catalogue; what the parser can't read it would leave out without a word."""
+    resource = FluentResource(catalogue)
+    if unread := [entry.content for entry in resource.body if isinstance(entry, ast.Junk)]:
+        raise ValueError(f"a catalogue can't be read from here on: {unread[0]}")
+    return resource
+
+
+@cache
+def _hints(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    hints = get_type_hints(struct, include_extras=True)
+    return {field: hints[field] for field in struct.__struct_fields__}
+
+
+def _is(kind: object, annotated: object) -> bool:
+    """Tell whether an annotation is this one, or this one or None."""
+    (meta,) = annotated.__metadata__  # type: ignore[attr-defined] # an Annotated has one
+    return any(meta in getattr(arm, "__metadata__", ()) for arm in _arms(kind))
+
+
+def _arms(kind: object) -> tuple[object, ...]:
+    return get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+
+
+def _plain(kind: object) -> object:
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _names_a_card(kind: object) -> bool:
+    """Tell whether an annotation is of cards: `CardName`, or a choice among names that all look like a card's."""
+    return _is(kind, CardName) or any(
+        get_origin(arm) is Literal and all(_CARD.fullmatch(str(name)) for name in get_args(arm))
+        for arm in map(_plain, _arms(kind))
+    )
+
+
+def _item_kinds(kind: object, count: int) -> Iterator[object]:
+    """Yield the annotation of each of so many items of a tuple."""
+    (row,) = (plain for plain in map(_plain, _arms(kind)) if get_origin(plain) is tuple)
+    items = get_args(row)
+    yield from [items[0]] * count if len(items) == 2 and items[1] is ... else items  # noqa: PLR2004 `X, ...`
