@@ -174,6 +174,7 @@ def the_end_is_lawful(match: Match) -> None:
         ended = entry.events[kinds.index(Ended)]
         assert isinstance(opened, Opened), "what was sealed opens last"
         assert isinstance(ended, Ended)
+        assert kinds.count(Opened) == 1
         assert not {Shuffled, TurnBegan, Ended} & set(kinds[kinds.index(Ended) + 1 :]), "play went on after its end"
         assert opened.orders == tuple(made), "not every order was opened as it was made"
         _places(ended.places, table)
