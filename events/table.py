@@ -9,16 +9,16 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from events.base import MAX_SEATS, BotLabel, Event, GameName, PlayerId, Ruleset, Seat
+from events.base import MAX_SEATS, BotLabel, Event, GameName, PlayerId, Ruleset, Seat, whole
 
 Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
 DealNumber = Annotated[int, Meta(ge=0, le=65_535, description="Counted from 1; 0 before the first deal.")]
 ShuffleNumber = Annotated[int, Meta(ge=0, lt=2**32, description="65536 times the deal, plus which shuffle of it.")]
-Hex256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="256 bits in lower-case hex.")]
+Hex256 = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="256 bits in lower-case hex.")]
 Nonce = Annotated[
     str,
-    Meta(max_length=64, pattern="^[A-Za-z0-9_-]*$", description="A player's own share in the shuffles; public."),
+    Meta(max_length=64, pattern=whole("[A-Za-z0-9_-]*"), description="A player's own share in the shuffles; public."),
 ]
 StartRule = Literal["full", "host"]
 Outcome = Literal["finished", "abandoned", "annulled", "adjudicated"]
@@ -29,6 +29,7 @@ Scores = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, descrip
 Places = Annotated[tuple[Place | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 OptionValue = bool | Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(min_length=1, max_length=32)]
+Chosen = Annotated[dict[OptionName, OptionValue], Meta(max_length=64, description="Every option of the game.")]
 
 
 class Created(Event, frozen=True, tag="table.created"):
@@ -37,7 +38,7 @@ class Created(Event, frozen=True, tag="table.created"):
     game: GameName
     ruleset: Ruleset
     seats: Annotated[int, Meta(ge=1, le=8)]
-    options: Annotated[dict[OptionName, OptionValue], Meta(max_length=64)]
+    options: Chosen
     start: StartRule
     host: PlayerId
     commitment: Hex256

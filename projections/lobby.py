@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from events.base import Entry, Millis, PlayerId, Version
-from events.table import Created, Ended, Resigned, SeatLeft, SeatTaken, Started, StartRule
+from events.base import Entry, GameName, Id, Millis, PlayerId, Ruleset, Version
+from events.table import Chosen, Created, Ended, Resigned, SeatLeft, SeatTaken, Started, StartRule
 from projections.table import SeatView, Status
 
 _CONCERNING = Created | SeatTaken | SeatLeft | Started | Resigned | Ended
@@ -26,11 +26,11 @@ class Summary(Struct, frozen=True, kw_only=True):
     `started_at` is null before play.
     """
 
-    game: str
-    table: str
-    ruleset: str
+    game: GameName
+    table: Id
+    ruleset: Ruleset
     status: Status
-    options: dict[str, bool | int | str]
+    options: Chosen
     seats: Annotated[tuple[SeatView, ...], Meta(min_length=1, max_length=8)]
     host: PlayerId
     start: StartRule
