@@ -15,7 +15,7 @@ from service.api.requests import AnyRequest, accepts, header, known_query
 from service.errors import NotFound
 from service.game import REASONS, Command, Game, tag_of
 from service.games import Games, rules_pages
-from service.web import page
+from service.web import HEADERS, page
 
 MARKDOWN = "text/markdown"
 HTML = "text/html"
@@ -99,7 +99,7 @@ async def rules(request: AnyRequest) -> ASGIResponse:
     language = _language(header(request, b"accept-language") or "", tuple(pages))
     text = pages[language].read_text(encoding="utf-8")
     media = accepts(request, MARKDOWN, HTML)
-    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
+    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language", **HEADERS}
     return answer((page(text) if media == HTML else text).encode(), headers=headers, media_type=media)
 
 
