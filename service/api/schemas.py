@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from msgspec import NODEFAULT, Struct, inspect
+from msgspec import NODEFAULT, Struct, inspect, json
 from msgspec.structs import StructConfig
 
 from events import cards
-from events.base import By, Event, PlayerId, Seat
+from events.base import END, By, Event, PlayerId, Seat
 from service.game import Game
 
 Schema = dict[str, Any]
@@ -60,15 +60,16 @@ class Schemas:
         """Name components by these games."""
         self.components: dict[str, Schema] = {}
         self._owners: dict[str, object] = {}
+        self._references: dict[tuple[object, Use], Schema] = {}
         self._namespaces = {module: game.name for game in games for module in _modules(game)}
 
     def answer(self, kind: object) -> Schema:
         """Return the schema of what an answer holds."""
-        return self._of(inspect.type_info(kind), "answer")
+        return self._once(kind, "answer")
 
     def body(self, kind: object) -> Schema:
         """Return the schema of what a request may hold."""
-        return self._of(inspect.type_info(kind), "body")
+        return self._once(kind, "body")
 
     def namespace(self, kind: object) -> str:
         """Return whose a class is: a game's name, `table`, or nobody's (empty)."""
@@ -81,6 +82,12 @@ class Schemas:
         if module in self._namespaces:
             return self._namespaces[module]
         return "table" if module.endswith(".table") else ""
+
+    def _once(self, kind: object, use: Use) -> Schema:
+        # To find out what a type is made of is slow where it is a union of many structs.
+        if (kind, use) not in self._references:
+            self._references[kind, use] = self._of(inspect.type_info(kind), use)
+        return self._references[kind, use]
 
     def _of(self, kind: inspect.Type, use: Use) -> Schema:
         match kind:
@@ -101,6 +108,7 @@ class Schemas:
             case inspect.IntType():
                 return _integer(kind)
             case inspect.StrType(least, most, pattern):
+                pattern = pattern and pattern.removesuffix(END)
                 return _stated(type="string", minLength=least, maxLength=most, pattern=pattern)
             case inspect.BoolType():
                 return {"type": "boolean"}
@@ -132,7 +140,7 @@ class Schemas:
     def _field(self, field: inspect.Field, use: Use) -> Schema:
         schema = self._of(field.type, use)
         stated = use == "body" and _has_default(field) and field.default is not None
-        return {**schema, "default": field.default} if stated else schema
+        return {**schema, "default": json.decode(json.encode(field.default))} if stated else schema
 
     def _union(self, kind: inspect.UnionType, use: Use) -> Schema:
         members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]

@@ -40,7 +40,7 @@ def rendered(markdown: str) -> str:
     """Return Markdown as HTML; headings can be linked to, and rows of a table by the code that they begin with."""
     tokens = _markdown.parse(markdown)
     for token, inside in zip(tokens, _insides(tokens), strict=True):
-        if token.type == "heading_open":
+        if token.type == "heading_open" and token.tag != "h1":
             token.attrSet("id", re.sub(r"[^a-z0-9]+", "-", inside.lower()).strip("-"))
         elif token.type == "tr_open" and (code := re.fullmatch(r"`(\w+)`", inside)):
             token.attrSet("id", code[1])
