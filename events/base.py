@@ -13,6 +13,16 @@ COMMAND = TypeVar("COMMAND")
 EVENT = TypeVar("EVENT")
 
 MAX_SEATS = 8
+
+END = r"(?!\n)"
+"""What `$` lacks in Python, where it also stands before a last newline."""
+
+
+def whole(pattern: str) -> str:
+    """Return the pattern of texts that match this one from end to end."""
+    return f"^{pattern}${END}"
+
+
 MAX_EVENTS = 1_000
 
 Seat = Annotated[int, Meta(ge=0, lt=MAX_SEATS, description="A place at a table, counted from 0.")]
@@ -23,17 +33,18 @@ Id = Annotated[
     Meta(
         min_length=26,
         max_length=26,
-        pattern="^[0-9a-hjkmnp-tv-z]{26}$",
+        pattern=whole("[0-9a-hjkmnp-tv-z]{26}"),
         description="130 bits in lower-case Crockford base32.",
         examples=["zwyrd6z1rv0whe6m1110rdv1ew"],
     ),
 ]
-GameName = Annotated[str, Meta(max_length=32, pattern="^[a-z][a-z0-9_]*$", description="The game's name.")]
+GameName = Annotated[str, Meta(max_length=32, pattern=whole("[a-z][a-z0-9_]*"), description="The game's name.")]
 Ruleset = Annotated[
-    str, Meta(max_length=40, pattern="^[a-z][a-z0-9_]*/[1-9][0-9]*$", description="The game and its rules' number.")
+    str,
+    Meta(max_length=40, pattern=whole("[a-z][a-z0-9_]*/[1-9][0-9]*"), description="The game and its rules' number."),
 ]
 BotLabel = Annotated[
-    str, Meta(max_length=40, pattern="^[a-z][a-z0-9_]*/[0-9]+$", description="A bot's name and build.")
+    str, Meta(max_length=40, pattern=whole("[a-z][a-z0-9_]*/[0-9]+"), description="A bot's name and build.")
 ]
 PlayerId = Annotated[
     str,
@@ -41,7 +52,7 @@ PlayerId = Annotated[
 ]
 Head = Annotated[
     str,
-    Meta(pattern="^[0-9a-f]{64}$", description="The hash that a stream's entries chain up to, in hex."),
+    Meta(pattern=whole("[0-9a-f]{64}"), description="The hash that a stream's entries chain up to, in hex."),
 ]
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct, inspect
 from msgspec.structs import replace
 
-from events.base import By, Seat, Version
+from events.base import By, Seat, Version, whole
 from projections.table import Table
 from service.game import LISTED, Ask, Command, Game, Refused, tag_of
 
@@ -20,8 +20,8 @@ COMMAND = TypeVar("COMMAND")
 MAX_LEGAL = 10_000
 MAX_TYPES = 64
 
-CommandTag = Annotated[str, Meta(max_length=64, pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$")]
-Reason = Annotated[str, Meta(max_length=64, pattern="^[a-z][a-z0-9_]*$")]
+CommandTag = Annotated[str, Meta(max_length=64, pattern=whole(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*"))]
+Reason = Annotated[str, Meta(max_length=64, pattern=whole("[a-z][a-z0-9_]*"))]
 Schema = Annotated[dict[str, Any], Meta(description="A JSON Schema.")]
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from events.base import MAX_SEATS, By, Event, Seat
+from events.base import MAX_SEATS, By, Event, Seat, whole
 from events.table import (
     Created,
     Ended,
@@ -37,7 +37,7 @@ AnyTable = Table[Any, Any]
 AnyGame = Game[Any, Any]
 Chances = Callable[[AnyTable], Shuffles]
 
-BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*/[0-9]+$", max_length=40, examples=["anyone/1"])]
+BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*/[0-9]+"), max_length=40, examples=["anyone/1"])]
 
 
 class Create(Command, frozen=True, tag="table.create"):

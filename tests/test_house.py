@@ -113,6 +113,13 @@ def test_only_append_lua_adds_entries_to_streams() -> None:
     assert [path for path in adding if path.name != "append.lua"] == []
 
 
+def test_a_pattern_ends_where_the_text_ends() -> None:
+    # Python's `$` also stands before a last newline: a nonce that ends in one was taken once, and no table could start.
+    loose = re.compile(r"""pattern=r?(["']).*\$\1""")
+    code = tracked("events/*.py", "projections/*.py", "service/*.py")
+    assert [path for path in code if loose.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_a_games_module_imports_no_other_game() -> None:
     for path in tracked("*/games/*.py"):
         if path.parent.parent.name in {"events", "projections", "service"} and path.stem != "__init__":

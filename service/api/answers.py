@@ -7,7 +7,7 @@ import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import MAX_EVENTS, Decision, Head, Id, Seat, Version
+from events.base import MAX_EVENTS, Decision, Head, Id, Seat, Version, whole
 from service.auth.accounts import SCOPES, Scope
 from service.log import PAGE
 
@@ -18,7 +18,7 @@ MAX_IDS = 100
 Ids = Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_IDS)]
 
 Name = Annotated[str, Meta(min_length=1, max_length=256, description="What people call the player.", examples=["Ada"])]
-BotName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=32, examples=["anyone"])]
+BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*"), max_length=32, examples=["anyone"])]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -40,7 +40,7 @@ class Welcome(Struct, frozen=True):
     """A new account, and the token that speaks for it; the token is shown this once."""
 
     player: Player
-    token: Annotated[str, Meta(pattern="^evf_[A-Za-z0-9_-]{43}$", description="A bearer token.")]
+    token: Annotated[str, Meta(pattern=whole("evf_[A-Za-z0-9_-]{43}"), description="A bearer token.")]
 
 
 class Me(Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from events.base import whole
 from events.table import TableEvent
 from service.api import problems
 from service.api.endpoint import Endpoint, Parameter
@@ -50,10 +51,10 @@ _AREAS: Mapping[str, str] = {
 
 # Every header that an answer can have, by its name: what it says, and its type.
 HEADERS: Mapping[str, tuple[str, Any]] = {
-    "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern="^[A-Z, ]+$")]),
-    "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern="^[a-z]{2,3}$")]),
-    "ETag": ("The version of the view, in quotes.", Annotated[str, Meta(pattern='^"[0-9]+"$', examples=['"41"'])]),
-    "Location": ("Where the new table is.", Annotated[str, Meta(pattern="^/v1/[a-z0-9_]+/tables/[0-9a-z]{26}$")]),
+    "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern=whole("[A-Z, ]+"))]),
+    "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern=whole("[a-z]{2,3}"))]),
+    "ETag": ("The version of the view, in quotes.", Annotated[str, Meta(pattern=whole('"[0-9]+"'), examples=['"41"'])]),
+    "Location": ("Where the new table is.", Annotated[str, Meta(pattern=whole("/v1/[a-z0-9_]+/tables/[0-9a-z]{26}"))]),
     "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
     "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern="^Bearer ")]),

@@ -7,6 +7,7 @@ import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import Meta
 
+from events.base import whole
 from service.api import problems
 from service.api.answers import answer
 from service.api.catalogue import HTML, MARKDOWN, Page
@@ -20,7 +21,7 @@ from service.web import HEADERS, page, pages
 from service.web.reference import reference
 
 Document = Annotated[dict[str, Any], Meta(description="An OpenAPI document.")]
-PageName = Annotated[str, Meta(max_length=32, pattern="^[a-z]+$", examples=["shuffle"])]
+PageName = Annotated[str, Meta(max_length=32, pattern=whole("[a-z]+"), examples=["shuffle"])]
 
 
 async def document(request: AnyRequest) -> ASGIResponse:

@@ -13,7 +13,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Version
+from events.base import Decision, Version, whole
 from service.api.answers import encoded
 from service.errors import (
     Busy,
@@ -52,7 +52,7 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     parameter or header.
     """
 
-    type: Annotated[str, Meta(pattern="^/docs/problems#[a-z0-9_]+$", examples=["/docs/problems#malformed"])]
+    type: Annotated[str, Meta(pattern=whole("/docs/problems#[a-z0-9_]+"), examples=["/docs/problems#malformed"])]
     title: Annotated[str, Meta(min_length=1, max_length=100)]
     status: Annotated[int, Meta(ge=400, le=599)]
     code: CODE

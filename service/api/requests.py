@@ -60,17 +60,24 @@ async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:
         raise Unsupported("The body must be application/json.")
     raw = await _bytes(request)
     try:
+        return _decoded(raw, decoder)
+    except msgspec.ValidationError as error:
+        raise _malformed(error) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"The body is not JSON: {error}.", "") from error
+    except RecursionError:
+        raise Malformed("The body is nested too deep.", "") from None
+
+
+def _decoded(raw: bytes, decoder: "msgspec.json.Decoder[T]") -> T:
+    try:
         return decoder.decode(raw)
     except msgspec.ValidationError as strict:
         try:
             plain = _integral(msgspec.json.decode(raw))
             return cast("T", msgspec.convert(plain, decoder.type, strict=True))
-        except (msgspec.ValidationError, RecursionError):
-            raise _malformed(strict) from strict
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"The body is not JSON: {error}.") from error
-    except RecursionError:
-        raise Malformed("The body is nested too deep.") from None
+        except msgspec.ValidationError:
+            raise strict from None
 
 
 async def no_body(request: AnyRequest) -> None:

@@ -8,7 +8,7 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Id, Seat, Version
+from events.base import Decision, Id, Seat, Version, whole
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from projections.table import View
 from service.actions import Actions
@@ -40,7 +40,7 @@ NDJSON = "application/x-ndjson"
 JSON = "application/json"
 VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
 
-Tag = Annotated[str, Meta(pattern='^"(0|[1-9][0-9]{0,15})"$', examples=['"41"'])]
+Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
 Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
 Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
@@ -74,7 +74,7 @@ class TakeSeat(Struct, frozen=True, forbid_unknown_fields=True):
 IDEMPOTENCY_KEY = Parameter(
     "Idempotency-Key",
     "header",
-    Annotated[str, Meta(min_length=1, max_length=255, pattern="^[!-~]+$")],
+    Annotated[str, Meta(min_length=1, max_length=255, pattern=whole("[!-~]+"))],
     "Names this request: sent again with the same body it has the same answer and happens once.",
 )
 IF_MATCH = Parameter(
