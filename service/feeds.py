@@ -92,8 +92,8 @@ class Feeds:
                 for entry in entries:
                     yield entry
                 after += len(entries)
-                # What came from memory or was one page of many may not be all; what was read and empty is.
-                if not entries or (after >= followed.reached and len(entries) < KEPT):
+                # Memory, or a page, may end before the stream does; a hint tells how far it goes, or an empty answer.
+                if not entries or 0 < followed.reached <= after:
                     await followed.news.after(seen)
 
     async def hints(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:

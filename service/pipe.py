@@ -118,13 +118,17 @@ class Pipe:
         self._schedule()
 
     async def close(self) -> None:
-        """Take no more calls, wait for those under way (no longer than their time-out), and disconnect."""
+        """Take no more calls, wait for those under way, and disconnect."""
         self.closed = True
+        await self.drained()
+        await self.drop()
+
+    async def drained(self) -> None:
+        """Wait until no call is under way, no longer than the time-out of those that are."""
         if self._outstanding():
-            if self._drained is None:
+            if self._drained is None or self._drained.done():
                 self._drained = self._loop.create_future()
             await asyncio.shield(self._drained)
-        await self.drop()
 
     async def drop(self) -> None:
         """Take no more calls, fail those under way, and disconnect."""
@@ -267,15 +271,20 @@ class _Link(asyncio.Protocol):
         """Give each reply to the call it answers, whether or not anyone still waits there."""
         self._reader.feed(data)
         gets, sent, count = self._reader.gets, self.sent, 0
-        while (reply := gets()) is not _NOTHING:
-            awaiting = sent.popleft()
-            count += 1
-            if awaiting.done():
-                continue
-            if isinstance(reply, ResponseError):
-                awaiting.set_exception(reply)
-            else:
-                awaiting.set_result(reply)
+        try:
+            while (reply := gets()) is not _NOTHING:
+                awaiting = sent.popleft()
+                count += 1
+                if awaiting.done():
+                    continue
+                if isinstance(reply, ResponseError):
+                    awaiting.set_exception(reply)
+                else:
+                    awaiting.set_result(reply)
+        except (InvalidResponse, IndexError) as error:
+            # What isn't the protocol, or a reply that no call asked for: nothing that comes after can be trusted.
+            self._on_lost(self, error)
+            self.abort()
         self._on_replies(count)
 
     def connection_lost(self, exc: Exception | None) -> None:
