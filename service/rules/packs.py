@@ -13,5 +13,9 @@ def hands(pack: Sequence[T], sizes: Sequence[int]) -> tuple[tuple[T, ...], ...]:
     """
     if sum(sizes) > len(pack):
         raise ValueError(f"{sum(sizes)} cards can't be dealt from a pack of {len(pack)}")
-    ends = [sum(sizes[: turn + 1]) for turn in range(len(sizes))]
-    return tuple(tuple(pack[end - size : end]) for end, size in zip(ends, sizes, strict=True))
+    top = 0
+    dealt = []
+    for size in sizes:
+        dealt.append(tuple(pack[top : top + size]))
+        top += size
+    return tuple(dealt)

@@ -35,8 +35,12 @@ def count(cards: Iterable[FrenchCard], aces: str) -> dict[Category, int]:
 
 def parts(captured: Iterable[FrenchCard], wanted: Mapping[Category, int], aces: str) -> int:
     """Return how many parts, 0 to 5, captured cards meet; cards beyond what a category wants meet nothing."""
-    counts = count(captured, aces)
-    return sum(min(counts[category], wanted[category]) for category in CATEGORIES)
+    category = CATEGORY[aces]
+    unmet = dict(wanted)
+    for card in captured:
+        if unmet[category[card]]:
+            unmet[category[card]] -= 1
+    return sum(wanted.values()) - sum(unmet.values())
 
 
 def points(met: int) -> int:

@@ -108,7 +108,7 @@ def test_phases_have_names() -> None:
     assert view(None, *TAKEN, Declined(2), over).phase == "over"
     ended = PROJECTION.view(table(*TAKEN, status="ended"), 2)
     assert isinstance(ended, View)
-    assert ended.phase == "over"
+    assert (ended.phase, ended.choices, ended.needed) == ("over", (), ())
 
 
 def test_the_trick_on_the_table_names_its_leader_and_once_full_its_taker() -> None:
