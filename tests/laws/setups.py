@@ -1,6 +1,7 @@
 """How the tables of the laws are set up: every option at each value, every legal number of seats, by fixed seeds.
 
-`EVENFOLD_LAWS=full` plays thousands of deals; unset, every value of every option still comes up once.
+Options are chosen so that every two values that go together come up together. `EVENFOLD_LAWS=full` plays thousands of
+deals; unset, each such pair comes up once.
 """
 
 import os
@@ -22,9 +23,9 @@ GAMES = games.find(TOY)
 AnyGame = Game[Any, Any]
 AnyOptions = Any
 
-# At full size: how often each pair of options is played, and how long a match without end goes on.
-TIMES = 30
-LONGEST = 3_000 if FULL else 240
+# How often each pair of options is played, and after how many decisions a match without end is left.
+TIMES = 30 if FULL else 1
+LONGEST = 1_500 if FULL else 240
 
 
 class Setup(NamedTuple):
@@ -135,10 +136,10 @@ def setups() -> list[Setup]:
 
 
 def _of_game(game: AnyGame) -> Iterator[Setup]:
-    chosen = covering(game, 2) * TIMES if FULL else covering(game, 1)
+    chosen = covering(game, 2) * TIMES
     tables = list(_sittings(game))
     allowed = lawful(game)
-    # Every option at each value and every sitting come up, whichever are more.
+    # Every pair of options and every sitting come up, whichever are more.
     for turn in range(max(len(chosen), len(tables))):
         random = Random(f"{game.name} {turn}")
         options = chosen[turn] if turn < len(chosen) else random.choice(allowed)
