@@ -33,7 +33,8 @@ def binary(request: pytest.FixtureRequest) -> str:
 async def refusal(url: str, *, answer_s: float = 5, loading_s: float = 5) -> str:
     """Answer the sentence with which the store is refused; it never holds the password."""
     with pytest.raises(StoreUnfit) as refused:
-        await connect(url, answer_s=answer_s, loading_s=loading_s)
+        client = await connect(url, answer_s=answer_s, loading_s=loading_s)
+        await client.aclose()
     said = str(refused.value)
     assert "hun" not in said
     assert said.endswith(".")
@@ -53,8 +54,11 @@ async def connected(url: str) -> AsyncIterator[Redis]:
 @contextlib.asynccontextmanager
 async def listening(serve: Line) -> AsyncIterator[str]:
     """Listen on the loopback and serve each line so; yield the address."""
-    async with await asyncio.start_server(serve, "127.0.0.1") as server:
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
 
 
 def test_ci_tries_an_ordinary_redis_too() -> None:
