@@ -123,11 +123,9 @@ class Feeds:
         self._closed = True
         self._positioned.set()
         self._wake_all()
-        tasks = [*self._reads, *filter(None, [self._subscription])]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        if self._subscription is not None:
+            self._subscription.cancel()
+            await asyncio.wait([self._subscription, *self._reads])
 
     async def _subscribed(self) -> None:
         """Return when every append from now on will be heard of."""

@@ -37,14 +37,18 @@ async def loaded(store: Redis) -> None:
 
 
 async def append(store: Redis, stream: str, expected: int, e: bytes = b"e", key: str = "") -> Any:  # noqa: ANN401 a raw reply
-    return await store.fcall(NAME, 5, *keys_of(stream), stream, str(expected), e, HEAD, key)  # type: ignore[arg-type,misc]
+    return await ask(store, "FCALL", NAME, 5, *keys_of(stream), stream, expected, e, HEAD, key)
+
+
+async def ask(store: Redis, *command: bytes | str | int) -> Any:  # noqa: ANN401 a raw reply
+    return await store.execute_command(*command)  # type: ignore[no-untyped-call]
 
 
 async def test_an_entry_has_exactly_the_fields_e_and_h_under_its_version(store: Redis, stream: str, keys: Keys) -> None:
     raw = bytes(range(256))
     assert await append(store, stream, 0, raw) == [b"ok", 1]
     assert await append(store, stream, 1) == [b"ok", 2]
-    assert await store.execute_command("XRANGE", keys.stream, "-", "+") == [
+    assert await ask(store, "XRANGE", keys.stream, "-", "+") == [
         (b"1-0", {b"e": raw, b"h": HEAD}),
         (b"2-0", {b"e": b"e", b"h": HEAD}),
     ]
@@ -61,7 +65,7 @@ async def test_the_keys_of_a_stream_are_these_and_no_others(store: Redis, stream
 async def test_the_feed_says_which_stream_reached_which_version(store: Redis, stream: str, keys: Keys) -> None:
     await append(store, stream, 0)
     await append(store, stream, 1)
-    hints = [fields for _, fields in await store.xrange(keys.feed)]
+    hints = [fields for _, fields in await ask(store, "XRANGE", keys.feed, "-", "+")]
     assert hints == [{b"s": stream.encode(), b"v": b"1"}, {b"s": stream.encode(), b"v": b"2"}]
 
 
@@ -76,11 +80,13 @@ async def test_the_catalogue_gets_a_stream_with_its_first_entry(store: Redis, st
 async def test_a_key_is_remembered_with_the_version_it_led_to(store: Redis, stream: str, keys: Keys) -> None:
     await append(store, stream, 0)
     assert await append(store, stream, 1, key="once") == [b"ok", 2]
-    assert await store.hgetall(keys.remembered) == {b"once": b"2"}  # type: ignore[misc]
+    assert await store.hgetall(keys.remembered) == {b"once": b"2"}
 
 
 @pytest.mark.parametrize("expected", [0, 1, 2, 9])
-async def test_a_known_key_is_answered_before_the_version_is_looked_at(store: Redis, stream: str, expected: int) -> None:
+async def test_a_known_key_is_answered_before_the_version_is_looked_at(
+    store: Redis, stream: str, expected: int
+) -> None:
     await append(store, stream, 0, key="once")
     await append(store, stream, 1)
     assert await append(store, stream, expected, key="once") == [b"same", 1]
@@ -130,30 +136,36 @@ async def test_a_stream_with_a_hole_takes_no_more(store: Redis, stream: str, key
 
 async def test_a_clock_that_stepped_back_stops_neither_stream_nor_feed(store: Redis, stream: str, keys: Keys) -> None:
     # As if the server's clock had stood far ahead when the feed was last written.
-    await store.execute_command("XADD", keys.feed, "99999999999999-7", "s", "table:other", "v", "1")
+    await ask(store, "XADD", keys.feed, "99999999999999-7", "s", "table:other", "v", "1")
     assert [await append(store, stream, expected) for expected in range(2)] == [[b"ok", 1], [b"ok", 2]]
-    assert [id_ for id_, _ in await store.xrange(keys.feed)][1:] == [b"99999999999999-8", b"99999999999999-9"]
+    assert [id_ for id_, _ in await ask(store, "XRANGE", keys.feed, "-", "+")][1:] == [
+        b"99999999999999-8",
+        b"99999999999999-9",
+    ]
 
 
 async def test_two_writers_make_dense_and_unique_versions(store: Redis, stream: str, keys: Keys) -> None:
     async def write(name: bytes) -> list[int]:
-        mine, expected = [], 0
-        while len(mine) < 1500:
+        mine: list[int] = []
+        expected = 0
+        while len(mine) < 500:
             match await append(store, stream, expected, name + b" %d" % len(mine)):
                 case [b"ok", int(version)]:
                     mine.append(version)
                     expected = version
                 case [b"behind", list(entries)]:
                     expected += len(entries)
+                case answer:
+                    pytest.fail(f"{answer}")
         return mine
 
     ours, theirs = await asyncio.gather(write(b"a"), write(b"b"))
-    assert sorted(ours + theirs) == list(range(1, 3001))
-    rows = await store.xrange(keys.stream)
-    assert [id_ for id_, _ in rows] == [b"%d-0" % v for v in range(1, 3001)]
+    assert sorted(ours + theirs) == list(range(1, 1001))
+    rows = await ask(store, "XRANGE", keys.stream, "-", "+")
+    assert [id_ for id_, _ in rows] == [b"%d-0" % v for v in range(1, 1001)]
     written = [fields[b"e"] for _, fields in rows]
     for name, mine in ((b"a", ours), (b"b", theirs)):
-        assert [written[version - 1] for version in mine] == [name + b" %d" % n for n in range(1500)]
+        assert [written[version - 1] for version in mine] == [name + b" %d" % n for n in range(500)]
 
 
 async def test_library_and_function_bear_the_hash_of_the_rest_of_the_source(store: Redis) -> None:
@@ -187,7 +199,7 @@ def _calls(path: Path, *words: str) -> bool:
 
 
 async def _libraries(store: Redis) -> list[dict[str, Any]]:
-    return [_read(library) for library in await store.execute_command("FUNCTION", "LIST", "WITHCODE")]
+    return [_read(library) for library in await ask(store, "FUNCTION", "LIST", "WITHCODE")]
 
 
 def _read(pairs: Any) -> Any:  # noqa: ANN401 a raw reply

@@ -1,0 +1,278 @@
+"""Whoever follows a stream or the feeds gets everything once and in order, and costs nobody else anything."""
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import TypeVar, cast
+
+import pytest
+from redis.asyncio import Redis
+
+from service.embedded import Embedded
+from service.feeds import KEPT, Hint
+from service.ids import new_id, partition
+from service.log import Appended, Log
+from service.store import dial
+from service.streams import Shorter, Stored, keys_of, table_stream
+from tests.wire import Wire
+
+pytestmark = pytest.mark.anyio
+
+T = TypeVar("T")
+
+HEAD = bytes(32)
+
+
+@pytest.fixture
+def stream() -> str:
+    return table_stream(new_id())
+
+
+@pytest.fixture
+async def log(store: Redis) -> AsyncIterator[Log]:
+    made = Log(store)
+    yield made
+    await made.close()
+
+
+async def take(source: AsyncIterator[T], count: int) -> list[T]:
+    """Take so many from a source, and leave it; fail rather than wait for ever."""
+    taken: list[T] = []
+    async with asyncio.timeout(20), aclosing(cast("AsyncGenerator[T]", source)) as items:
+        async for item in items:
+            taken.append(item)
+            if len(taken) == count:
+                break
+    return taken
+
+
+async def fill(log: Log, stream: str, first: int, last: int) -> None:
+    for version in range(first, last + 1):
+        assert await log.append(stream, version - 1, b"e%d" % version, HEAD) == Appended(version)
+
+
+def versions(entries: list[Stored]) -> list[int]:
+    assert [entry.e for entry in entries] == [b"e%d" % entry.version for entry in entries]
+    return [entry.version for entry in entries]
+
+
+async def test_a_follower_gets_what_was_there_and_what_comes(log: Log, stream: str) -> None:
+    await fill(log, stream, 1, 3)
+    following = asyncio.create_task(take(log.follow(stream, 1), 4))
+    await fill(log, stream, 4, 5)
+    assert versions(await following) == [2, 3, 4, 5]
+
+
+async def test_a_follower_may_be_there_before_the_stream(log: Log, stream: str) -> None:
+    following = asyncio.create_task(take(log.follow(stream), 2))
+    await asyncio.sleep(0)
+    await fill(log, stream, 1, 2)
+    assert versions(await following) == [1, 2]
+
+
+async def test_a_thousand_events_arrive_once_and_in_order_at_followers_who_come_and_go(log: Log, stream: str) -> None:
+    chance = random.Random(11)
+
+    async def come_and_go(seed: int) -> list[int]:
+        moment = random.Random(seed)
+        got: list[int] = []
+        while len(got) < 1000:
+            got += versions(await take(log.follow(stream, len(got)), min(moment.randint(1, 60), 1000 - len(got))))
+        return got
+
+    followers = [asyncio.create_task(come_and_go(seed)) for seed in range(20)]
+    for version in range(1, 1001):
+        await fill(log, stream, version, version)
+        for _ in range(chance.choice([0, 0, 1, 3, 10])):
+            await asyncio.sleep(0)
+    for got in await asyncio.gather(*followers):
+        assert got == list(range(1, 1001))
+
+
+async def test_an_event_is_not_lost_at_the_moment_a_follower_opens(log: Log) -> None:
+    async def race(turns: int) -> None:
+        name = table_stream(new_id())
+        await fill(log, name, 1, 1)
+        following = asyncio.create_task(take(log.follow(name, 1), 1))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await fill(log, name, 2, 2)
+        assert versions(await following) == [2]
+
+    for _ in range(20):
+        await asyncio.gather(*(race(turns) for turns in range(50)))
+
+
+async def test_followers_far_apart_read_for_themselves(log: Log, stream: str) -> None:
+    last = 2 * KEPT + 7
+    await asyncio.gather(*(log.append(stream, version - 1, b"e%d" % version, HEAD) for version in range(1, last + 1)))
+    starts = [0, 1, KEPT - 1, KEPT, last - 1]
+    got = await asyncio.gather(*(take(log.follow(stream, start), last - start) for start in starts))
+    assert [versions(entries) for entries in got] == [list(range(start + 1, last + 1)) for start in starts]
+
+
+async def test_a_slow_and_a_cancelled_follower_hold_nobody_up(log: Log, stream: str) -> None:
+    slow = cast("AsyncGenerator[Stored]", log.follow(stream))
+    await fill(log, stream, 1, 1)
+    assert (await anext(slow)).version == 1
+    cancelled = [asyncio.create_task(take(log.follow(stream), 9_999)) for _ in range(50)]
+    quick = asyncio.create_task(take(log.follow(stream), 300))
+    for version in range(2, 301):
+        await fill(log, stream, version, version)
+        if version % 6 == 0:
+            cancelled.pop().cancel()
+    assert versions(await quick) == list(range(1, 301))
+    assert [(await anext(slow)).version for _ in range(299)] == list(range(2, 301))
+    await slow.aclose()
+    for task in cancelled:
+        task.cancel()
+    await asyncio.gather(*cancelled, return_exceptions=True)
+
+
+async def test_an_entry_is_read_once_for_all_who_follow(log: Log, store: Redis, stream: str) -> None:
+    arrived = asyncio.Semaphore(0)
+
+    async def follow() -> None:
+        async for entry in log.follow(stream):
+            arrived.release()
+            if entry.version == 11:
+                return
+
+    async def reads() -> int:
+        statistics = await store.info("commandstats")
+        return int(statistics["cmdstat_xrange"]["calls"])
+
+    followers = [asyncio.create_task(follow()) for _ in range(200)]
+    await fill(log, stream, 1, 1)
+    for _ in followers:
+        await arrived.acquire()
+    before = await reads()
+    await fill(log, stream, 2, 11)
+    await asyncio.gather(*followers)
+    # One for each entry, and one for those who had not seen that there was no more after the first.
+    assert await reads() - before <= 10 + 1
+
+
+async def test_followers_outlast_broken_connections(valkey_url: str, store: Redis, stream: str, tmp_path: Path) -> None:
+    async with Wire(valkey_url, tmp_path / "w") as wire:
+        client = dial(wire.url)
+        log, writer = Log(client), Log(store)
+        chance = random.Random(3)
+        following = asyncio.create_task(take(log.follow(stream), 300))
+        hinted = asyncio.create_task(take(log.feeds({}), 300))
+        for version in range(1, 301):
+            await fill(writer, stream, version, version)
+            if version % 30 == 0:
+                wire.cut("reply", chance.randrange(40))
+            await asyncio.sleep(0)
+        assert versions(await following) == list(range(1, 301))
+        assert [hint.version for hint in await hinted] == list(range(1, 301))
+        assert wire.cuts
+        await log.close()
+        await writer.close()
+        await client.aclose()
+
+
+async def test_followers_outlast_a_store_that_is_killed(own_store: Callable[..., Embedded], stream: str) -> None:
+    embedded = own_store()
+    client = dial(embedded.url)
+    log = Log(client, settle_ms=60_000)
+    following = asyncio.create_task(take(log.follow(stream), 100))
+    await fill(log, stream, 1, 50)
+    assert embedded.pid
+    os.kill(embedded.pid, signal.SIGKILL)
+    await asyncio.to_thread(embedded.restart)
+    await fill(log, stream, 51, 100)
+    assert versions(await following) == list(range(1, 101))
+    await log.close()
+    await client.aclose()
+
+
+async def test_a_follower_whose_stream_lost_entries_is_told(log: Log, store: Redis, stream: str) -> None:
+    await fill(log, stream, 1, 2)
+    with pytest.raises(Shorter):
+        await take(log.follow(stream, 3), 1)
+    assert await store.xlen(keys_of(stream).stream) == 2
+
+
+async def test_the_feeds_hint_at_every_append_of_every_partition(log: Log) -> None:
+    following = asyncio.create_task(take(log.feeds({}), 1000))
+    streams = [table_stream(new_id()) for _ in range(500)]
+    await asyncio.gather(*(fill(log, name, 1, 2) for name in streams))
+    hints = await following
+    assert sorted((hint.stream, hint.version) for hint in hints) == sorted(
+        (name, v) for name in streams for v in (1, 2)
+    )
+    assert all(hint.partition == partition(hint.stream.removeprefix("table:")) for hint in hints)
+    assert {hint.partition for hint in hints} == set(range(64))
+    assert versions_by_stream(hints) == {name: [1, 2] for name in streams}
+
+
+def versions_by_stream(hints: list[Hint]) -> Mapping[str, list[int]]:
+    """Return the versions hinted at, in the order in which they came."""
+    found: dict[str, list[int]] = {}
+    for hint in hints:
+        found.setdefault(hint.stream, []).append(hint.version)
+    return found
+
+
+async def test_who_resumes_from_cursors_misses_nothing_and_gets_nothing_twice(log: Log) -> None:
+    chance = random.Random(5)
+    streams = [table_stream(new_id()) for _ in range(200)]
+    cursors: dict[int, str] = {}
+    seen: list[Hint] = []
+
+    async def write() -> None:
+        for version in range(1, 6):
+            await asyncio.gather(*(fill(log, name, version, version) for name in streams))
+
+    writing = asyncio.create_task(write())
+    while len(seen) < 1000:
+        hints = await take(log.feeds(cursors), min(chance.randint(1, 90), 1000 - len(seen)))
+        cursors |= {hint.partition: hint.feed_id for hint in hints}
+        seen += hints
+    await writing
+    assert len({(hint.partition, hint.feed_id) for hint in seen}) == 1000
+    assert versions_by_stream(seen) == {name: [1, 2, 3, 4, 5] for name in streams}
+
+
+async def test_long_feeds_are_read_page_by_page(log: Log, stream: str) -> None:
+    await asyncio.gather(*(log.append(stream, version, b"e", HEAD) for version in range(1300)))
+    assert [hint.version for hint in await take(log.feeds({}), 1300)] == list(range(1, 1301))
+
+
+async def test_closing_the_log_ends_all_who_follow_and_leaves_no_task(store: Redis, stream: str) -> None:
+    before = asyncio.all_tasks()
+    log = Log(store)
+    ended: list[int] = []
+
+    async def follow() -> None:
+        async for entry in log.follow(stream):
+            assert entry.version == 1
+        ended.append(1)
+
+    async def hints() -> None:
+        async for hint in log.feeds({}):
+            assert hint.version == 1
+        ended.append(1)
+
+    following = [asyncio.create_task(follow()) for _ in range(100)] + [asyncio.create_task(hints())]
+    await fill(log, stream, 1, 1)
+    await take(log.follow(stream), 1)
+    await log.close()
+    async with asyncio.timeout(5):
+        await asyncio.gather(*following)
+    assert len(ended) == 101
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_log_that_nobody_follows_has_no_subscription(store: Redis, stream: str) -> None:
+    clients = len(await store.client_list())
+    log = Log(store)
+    await fill(log, stream, 1, 1)
+    assert len(await store.client_list()) == clients + 1
+    await log.close()
