@@ -172,7 +172,7 @@ class Decider(Generic[STATE]):
         return await asyncio.shield(task)
 
     async def _append(self, stream: str, state: STATE, draft: Draft, key: str | None) -> "Stored | Same | Newer[STATE]":
-        stored = self._entry(stream, state, draft, key)
+        stored = entry_after(stream, state, draft, key)
         match await self._log.append(stream, state.version, stored.e, stored.h, key):
             case Appended():
                 self._add(state, (stored,))
@@ -190,24 +190,6 @@ class Decider(Generic[STATE]):
                 raise NotFound
             case answer:
                 assert_never(answer)
-
-    def _entry(self, stream: str, state: STATE, draft: Draft, key: str | None) -> Stored:
-        e = _encode(
-            Entry(
-                log=1,
-                stream=stream,
-                version=state.version + 1,
-                at=draft.at,
-                by=draft.by,
-                command=draft.command,
-                cause=draft.cause,
-                key=key,
-                salt=new_salt(),
-                events=draft.events,
-            )
-        )
-        previous = state.head if state.version else genesis(stream)
-        return Stored(state.version + 1, e, head_after(previous, e))
 
     async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""
@@ -243,6 +225,26 @@ class Decider(Generic[STATE]):
         self._states.move_to_end(stream)
         if len(self._states) > self._cached:
             self._states.popitem(last=False)
+
+
+def entry_after(stream: str, state: Folded, draft: Draft, key: str | None) -> Stored:
+    """Return a draft as the entry that follows a state, salted and chained to the one before."""
+    e = _encode(
+        Entry(
+            log=1,
+            stream=stream,
+            version=state.version + 1,
+            at=draft.at,
+            by=draft.by,
+            command=draft.command,
+            cause=draft.cause,
+            key=key,
+            salt=new_salt(),
+            events=draft.events,
+        )
+    )
+    previous = state.head if state.version else genesis(stream)
+    return Stored(state.version + 1, e, head_after(previous, e))
 
 
 def _utc_ms() -> int:

@@ -23,13 +23,15 @@ from service import games
 from service.embedded import Embedded
 from tests.bench import driver
 
+Loads = dict[str, list[driver.Load]]
 
-def measure(connections: int, rounds: int) -> tuple[dict[str, list[driver.Load]], Sheet]:
-    """Measure the three kinds of server and return the loads of each, and the sheet to print."""
+
+def measure(connections: int, rounds: int) -> Loads:
+    """Measure the three kinds of server in turn and return the loads of each."""
     game = games.find().named("chinkway")
     assert game is not None
     rng = random.Random(1)
-    loads: dict[str, list[driver.Load]] = {"bare": [], "append": [], "ours": []}
+    loads: Loads = {"bare": [], "append": [], "ours": []}
     with ExitStack() as stack:
         store = stack.enter_context(Embedded(Path(stack.enter_context(tempfile.TemporaryDirectory()))))
         floor = stack.enter_context(_server("floor", store.url))
@@ -41,17 +43,18 @@ def measure(connections: int, rounds: int) -> tuple[dict[str, list[driver.Load]]
                 floor_scripts = driver.bare_scripts(f"/{kind}", connections, each)
                 loads[kind].append(asyncio.run(driver.drive(*floor, floor_scripts)))
             loads["ours"].append(asyncio.run(driver.drive(*ours, scripts)))
-    return loads, _sheet(loads, connections)
+    return loads
 
 
-def _sheet(loads: dict[str, list[driver.Load]], connections: int) -> Sheet:
-    sheet = Sheet(title=f"Commands a second, {connections} connections, one process, fsync always")
+def sheet(loads: Loads, connections: int) -> Sheet:
+    """Make the sheet of what the loads came to, each to the bare handler."""
+    table = Sheet(title=f"Commands a second, {connections} connections, one process, fsync always")
     for column in ("server", "requests/s", "to bare", "CPU µs each", "p50 ms", "p99 ms"):
-        sheet.add_column(column, justify="left" if column == "server" else "right")
+        table.add_column(column, justify="left" if column == "server" else "right")
     floor = _median(loads["bare"], "per_second")
     for kind, runs in loads.items():
         rate = _median(runs, "per_second")
-        sheet.add_row(
+        table.add_row(
             kind,
             f"{rate:,.0f}",
             f"{rate / floor:.2f}",
@@ -59,7 +62,7 @@ def _sheet(loads: dict[str, list[driver.Load]], connections: int) -> Sheet:
             f"{_median(runs, 'p50_ms'):.2f}",
             f"{_median(runs, 'p99_ms'):.2f}",
         )
-    return sheet
+    return table
 
 
 def _median(loads: list[driver.Load], figure: str) -> float:

@@ -15,14 +15,12 @@ from typing import Any
 
 import msgspec
 
-from events.base import By, Event
-from projections import fold
-from projections.table import Table
+from events.base import By
 from service.actions import legal_now
-from service.game import Ask, Command
 from service.ids import derived
-from service.referee import AnyGame, AnyTable, Create, Referee, Sit
-from tests.bench.server import SECRET, SEED
+from service.referee import AnyGame, Create, Sit
+from tests.bench.matches import Local
+from tests.bench.server import SECRET
 
 HOST = "127.0.0.1"
 
@@ -159,7 +157,7 @@ def _match_script(game: AnyGame, players: list[Player], key: str, rng: random.Ra
     path = f"/v1/{game.name}/tables"
     host = players[0]
     opened = host.post(path, {}, key)
-    local = _Local(game, derived(SECRET, host.id, f"POST {path}", key))
+    local = Local(game, derived(SECRET, host.id, f"POST {path}", key))
     assert local.table.id == opened["table"]
     options = msgspec.to_builtins(game.projection.options())
     local.create(
@@ -178,23 +176,3 @@ def _match_script(game: AnyGame, players: list[Player], key: str, rng: random.Ra
         )
         local.decide(By(seat=seat, player=players[seat].id), command)
     return script
-
-
-class _Local:
-    """A table folded beside the server's, by the same decisions."""
-
-    def __init__(self, game: AnyGame, table: str) -> None:
-        self.table: AnyTable = Table(id=table)
-        self._game = game
-        self._referee = Referee()
-
-    def create(self, host: str, command: Create) -> None:
-        self._fold(self._referee.create(self._game, self.table, Ask(By(role="host", player=host), command, 0), SEED))
-
-    def decide(self, by: By, command: Command) -> None:
-        self._fold(self._referee.decide(self._game, self.table, Ask(by, command, 0)))
-
-    def _fold(self, events: tuple[Event, ...]) -> None:
-        self.table.version += 1
-        for event in events:
-            fold.evolve(self._game.projection, self.table, event)
