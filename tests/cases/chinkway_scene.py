@@ -4,6 +4,7 @@ Seats P1 … P5 count from the dealer, A … E are seats 0 … 4; cards are writ
 hands, earlier tricks) is filled with cards it does not name.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_args
 
@@ -257,7 +258,9 @@ def _trick_of(given: Told, seating: Seating, trump: str, moves: Sequence[dict[st
         return told
     if led is not None:
         unnamed = next(card for card in FRENCH if card[0] == led and written(card) not in given.get("hand", ()))
-        return [((seating.seat(moves[0]["by"]) - 1) % SEATS, unnamed)]
+        actor = _actor(given, moves, seating)
+        assert actor is not None, "nobody plays to the trick given"
+        return [((actor - 1) % SEATS, unnamed)]
     cards = cards_of(given.get("trick", ()))
     if not cards:
         return []
@@ -287,19 +290,37 @@ def _earlier(given: Told, seating: Seating, leader: int) -> list[tuple[int, Card
 def captures(given: Told, seating: Seating) -> list[tuple[int, Card]]:
     """Return all that was captured before, and by whom."""
     told = [(seating.seat(name), card_of(card)) for name, cards in given.get("captured", {}).items() for card in cards]
-    if any(key in given for key in ("side_has", "partner_has", "winner_has", "other_sides_have")):
-        winner = seating.seat(given["winner"])
-        partner = next((seat for seat in seating.side_of(winner) if seat != winner), winner)
-        opponent = next(seat for seat in range(SEATS) if seat not in seating.side_of(winner))
-        owners = {"side_has": partner, "partner_has": partner, "winner_has": winner, "other_sides_have": opponent}
-        told += [(owner, card) for key, owner in owners.items() for card in cards_of(given.get(key, ()))]
+    for key in given.keys():  # noqa: SIM118 what a line tells is no mapping
+        if (owner := re.fullmatch(r"(\w+)_ha(?:s|ve)", key)) is not None:
+            seat = _owner(owner[1], seating.seat(given["winner"]), seating)
+            told += [(seat, card) for card in cards_of(given[key])]
     return told
+
+
+def _owner(name: str, winner: int, seating: Seating) -> int:
+    """Return a seat that is meant by the name of an owner: what a side has, its partner captured if there is one."""
+    match name:
+        case "side" | "partner":
+            return next((seat for seat in seating.side_of(winner) if seat != winner), winner)
+        case "winner" | "own" | "self":
+            return winner
+        case "other_sides" | "other_side" | "others" | "opponents":
+            return next(seat for seat in range(SEATS) if seat not in seating.side_of(winner))
+        case seat:
+            return seating.seat(seat)
+
+
+def _actor(given: Told, moves: Sequence[dict[str, Any]], seating: Seating) -> int | None:
+    """Return who must play, by name or because they play first."""
+    first = next((move["by"] for move in moves if move["do"] == "play"), None)
+    name = given.get("to_play", given.get("to_act", first))
+    return None if name is None else seating.seat(name)
 
 
 def _hands(given: Told, moves: Sequence[dict[str, Any]], seating: Seating, trick: Sequence[tuple[int, Card]]) -> Hands:
     """Return what each seat surely holds when the trick on the table begins."""
     hands: Hands = [[] for _ in range(SEATS)]
-    owner = next((seating.seat(move["by"]) for move in moves if move["do"] == "play"), None)
+    owner = _actor(given, moves, seating)
     if "hand" in given:
         assert owner is not None, "nobody plays from the hand given"
         hands[owner] = cards_of(given["hand"])
@@ -329,7 +350,7 @@ def _avoided(
     led = (trick[0] if trick else coming[0])[1][0]
     avoided = {}
     for seat, card in [*trick[4:], *coming]:
-        if card[0] != led and not ("hand" in given and coming and seat == coming[0][0]):
+        if card[0] != led and not ("hand" in given and seat == _actor(given, moves, seating)):
             avoided[seat] = {led, trump} if options.void == "must_trump" and card[0] != trump else {led}
     return avoided
 

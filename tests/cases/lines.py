@@ -31,6 +31,9 @@ class Told:
         self._unread.discard(key)
         return self._told[key]
 
+    def keys(self) -> list[str]:
+        return list(self._told)
+
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 a line holds any JSON
         return self[key] if key in self._told else default
 
