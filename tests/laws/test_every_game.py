@@ -4,15 +4,18 @@ import json
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec import to_builtins
 
 from events.base import By
+from events.table import Ended, Opened
+from projections import fold
 from projections.table import Table
 from service.game import REASONS, Ask, Refused
 from service.game import tag_of as command_tag
-from service.referee import Create, Referee
+from service.referee import Abandon, Create, Referee, Sit
 from tests.laws.audience import events_of, fields_of, stated, tag_of
 from tests.laws.matches import has_ended, play
 from tests.laws.setups import GAMES, AnyGame, AnyOptions, Setup, covering, is_endless, setups, unlawful, values_of
@@ -78,7 +81,7 @@ def test_a_match_in_which_all_are_silent_goes_to_its_end(game: AnyGame) -> None:
 
 
 @EVERY
-def test_an_order_of_the_same_setup_is_the_same_twice(game: AnyGame) -> None:
+def test_the_same_setup_gives_the_same_match_twice(game: AnyGame) -> None:
     setup = silent(game, game.projection.options())._replace(silence=0.2)
     assert play(setup).stored == play(setup).stored
 
@@ -106,6 +109,23 @@ def test_every_field_of_events_and_views_has_a_stated_audience() -> None:
     """A field that nobody thought about must not be shown to anybody."""
     found = {name: set(fields) for game in (None, *GAMES) for name, fields in fields_of(game)}
     assert {name: set(fields) for name, fields in stated().items()} == found
+
+
+@EVERY
+def test_a_table_abandoned_before_play_opens_its_seed_alone(game: AnyGame) -> None:
+    table: Table[Any, Any] = Table(id="a")
+    referee, host = Referee(), By(role="host", player="host")
+    created = referee.create(game, table, opened(game, game.projection.options(), game.seats.usual), bytes(32))
+    sat = Ask(By(player="ada"), Sit(), 2)
+    for event in created:
+        fold.evolve(game.projection, table, event)
+    for event in referee.decide(game, table, sat):
+        fold.evolve(game.projection, table, event)
+    unplaced = (None,) * game.seats.usual
+    assert referee.decide(game, table, Ask(host, Abandon(), 3)) == (
+        Ended("abandoned", unplaced),
+        Opened(bytes(32).hex(), ()),
+    )
 
 
 @EVERY
