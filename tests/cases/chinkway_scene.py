@@ -290,7 +290,7 @@ def _earlier(given: Told, seating: Seating, leader: int) -> list[tuple[int, Card
 def captures(given: Told, seating: Seating) -> list[tuple[int, Card]]:
     """Return all that was captured before, and by whom."""
     told = [(seating.seat(name), card_of(card)) for name, cards in given.get("captured", {}).items() for card in cards]
-    for key in given.keys():  # noqa: SIM118 what a line tells is no mapping
+    for key in given.named():
         if (owner := re.fullmatch(r"(\w+)_ha(?:s|ve)", key)) is not None:
             seat = _owner(owner[1], seating.seat(given["winner"]), seating)
             told += [(seat, card) for card in cards_of(given[key])]

@@ -31,7 +31,7 @@ class Told:
         self._unread.discard(key)
         return self._told[key]
 
-    def keys(self) -> list[str]:
+    def named(self) -> list[str]:
         return list(self._told)
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 a line holds any JSON

@@ -107,7 +107,7 @@ def test_look_at_quest(case: Case) -> None:
     viewers = [None, *range(SEATS)] if viewer is None else [scene.seating.seat(viewer)]
     (visible,) = {looked_at_quest(scene, seat) for seat in viewers}
     quest = [written(card) for card in scene.state.quest or ()] if visible else None
-    told = {key: wanted[key] for key in wanted.keys()}  # noqa: SIM118 what a line tells is no mapping
+    told = {key: wanted[key] for key in wanted.named()}
     seen = {key: visible != (key in {"hidden", "face_down", "refused"}) for key in told if isinstance(told[key], bool)}
     for key in ("quest", "quest_cards", "cards"):
         if key in wanted:

@@ -3,7 +3,7 @@
 Ids such as CW-R8 name the rulings that the rules of the game list.
 """
 
-from typing import Any
+from typing import Literal
 
 import msgspec
 import pytest
@@ -163,7 +163,9 @@ class TestQuestPack:
     """CW-R7: used up five cards a deal, or shuffled whole."""
 
     @pytest.mark.parametrize(("removed", "size"), [("two_court", 50), ("none", 52), ("two_any", 50)])
-    def test_an_eleventh_deal_shuffles_all_that_were_not_removed(self, removed: Any, size: int) -> None:  # noqa: ANN401
+    def test_an_eleventh_deal_shuffles_all_that_were_not_removed(
+        self, removed: Literal["two_court", "two_any", "none"], size: int
+    ) -> None:
         match = Match(Options(deals=11, quest_removed=removed), chance(1))
         for _ in match.play(lambda _: idle(match)):
             pass

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -73,7 +73,9 @@ class TestIdle:
 class TestOptions:
     @pytest.mark.parametrize("partners", ["switch", "fixed", "five"])
     @pytest.mark.parametrize("deals", [5, 10, 11])
-    def test_five_deals_and_partners_five_go_together(self, partners: Any, deals: Any) -> None:  # noqa: ANN401
+    def test_five_deals_and_partners_five_go_together(
+        self, partners: Literal["switch", "fixed", "five"], deals: Literal[5, 10, 11]
+    ) -> None:
         options = Options(partners=partners, deals=deals)
         if (partners == "five") == (deals == 5):
             GAME.check(options)
