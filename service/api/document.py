@@ -192,7 +192,7 @@ class _Writer:
         if not codes:
             raise ValueError(f"{route.name} answers with {status}, for which there is no code")
         response: Schema = {
-            "description": f"{HTTPStatus(status).phrase}: {', '.join(f'`{code}`' for code in codes)}.",
+            "description": f"{problems.TITLES[status]}: {', '.join(f'`{code}`' for code in codes)}.",
             "content": {problems.MEDIA_TYPE: {"schema": self._schemas.answer(_problem_of(game))}},
         }
         if headers := _PROBLEM_HEADERS.get(status):

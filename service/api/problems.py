@@ -103,6 +103,23 @@ _FRAMEWORK: Mapping[int, str] = {
 
 _BUG = (500, "internal")
 
+# The names of RFC 9110; those of Python's HTTPStatus differ from one release to the next.
+TITLES: Mapping[int, str] = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    409: "Conflict",
+    412: "Precondition Failed",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    422: "Unprocessable Content",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+
 
 def codes() -> dict[str, int]:
     """Return every code that is no reason of a refusal, with its status."""
@@ -122,7 +139,7 @@ def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
     return _answer(
         TableProblem(
             type=_type(refused.reason),
-            title="A rule refuses this" if status == HTTPStatus.CONFLICT else HTTPStatus(status).phrase,
+            title="A rule refuses this" if status == HTTPStatus.CONFLICT else TITLES[status],
             status=status,
             code=refused.reason,
             detail=refused.sentence,
@@ -139,7 +156,7 @@ def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> Response[bytes
     field = obstacle.field if isinstance(obstacle, Malformed) else None
     problem: TableProblem[str, str, Any, Any] = TableProblem(
         type=_type(code),
-        title=HTTPStatus(status).phrase,
+        title=TITLES[status],
         status=status,
         code=code,
         # A sentence or a pointer may quote a name out of the body, and that may be as long as a body.
@@ -157,8 +174,8 @@ def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> Respo
     code = _FRAMEWORK.get(error.status_code)
     if code is None:
         return of_bug(request, error)
-    phrase = HTTPStatus(error.status_code).phrase
-    problem = Problem(type=_type(code), title=phrase, status=error.status_code, code=code, detail=f"{phrase}.")
+    title = TITLES[error.status_code]
+    problem = Problem(type=_type(code), title=title, status=error.status_code, code=code, detail=f"{title}.")
     return _answer(problem, {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"})
 
 
@@ -167,7 +184,7 @@ def of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]
     _logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     detail = "The service has failed at this; nothing of the request is known to have happened."
     status, code = _BUG
-    return _answer(Problem(type=_type(code), title=HTTPStatus(status).phrase, status=status, code=code, detail=detail))
+    return _answer(Problem(type=_type(code), title=TITLES[status], status=status, code=code, detail=detail))
 
 
 def _type(code: str) -> str:
