@@ -34,15 +34,7 @@ async def overview(request: AnyRequest) -> ASGIResponse:
     """Return the reference, with links to everything there is to read."""
     known_query(request)
     accepts(request, HTML)
-    games: Games = request.app.state.games
-    links = {
-        "The OpenAPI document, to make clients from": "/openapi.json",
-        "Problems: every code, and what to do": "/docs/problems",
-        "How cards are shuffled, and how to check it": "/docs/shuffle",
-        **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
-    }
-    shown = reference(msgspec.json.decode(_written(request)), links)
-    return answer(shown.encode(), headers=HEADERS, media_type=HTML)
+    return answer(_shown(request), headers=HEADERS, media_type=HTML)
 
 
 async def one_page(request: AnyRequest) -> ASGIResponse:
@@ -82,6 +74,24 @@ def _written(request: AnyRequest) -> bytes:
         state["document"] = written(state.routes, state.games)
     made: bytes = state["document"]
     return made
+
+
+def _shown(request: AnyRequest) -> bytes:
+    """Return the reference, made once a process."""
+    state = request.app.state
+    if "reference" not in state:
+        state["reference"] = reference(msgspec.json.decode(_written(request)), _links(state.games)).encode()
+    made: bytes = state["reference"]
+    return made
+
+
+def _links(games: Games) -> dict[str, str]:
+    return {
+        "The OpenAPI document, to make clients from": "/openapi.json",
+        "Problems: every code, and what to do": "/docs/problems",
+        "How cards are shuffled, and how to check it": "/docs/shuffle",
+        **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
+    }
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -121,7 +121,7 @@ class Schemas:
         if shapes := _SHAPES.get(kind.cls):
             options = [self._of(inspect.type_info(shape), use) for shape in shapes]
             return self._component(self._name(kind.cls), kind.cls, {"description": _told(kind.cls), "oneOf": options})
-        named = {kind.tag_field: {"const": kind.tag}} if kind.tag_field else {}
+        named = {kind.tag_field: {"type": "string", "const": kind.tag}} if kind.tag_field else {}
         fields = {field.encode_name: self._field(field, use) for field in kind.fields}
         whole = use == "answer" and not _config(kind.cls).omit_defaults
         required = [field.encode_name for field in kind.fields if field.required or (whole and _has_default(field))]
@@ -169,7 +169,7 @@ class Schemas:
             told = "Cards in printed order." if "Card" in name else "Suits in printed order."
             return self._component(name, name, {"type": "string", "description": told, "enum": values})
         if len(kind.values) == 1:
-            return {"const": kind.values[0]}
+            return {"type": _json_type(kind.values), "const": kind.values[0]}
         return {"type": _json_type(kind.values), "enum": list(kind.values)}
 
     def _tuple(self, items: Sequence[inspect.Type], use: Use) -> Schema:
@@ -256,15 +256,15 @@ def _integer(kind: inspect.IntType) -> Schema:
 
 
 def _nullable(schema: Schema) -> Schema:
-    """Return a schema that takes null as well."""
-    if "type" not in schema or "$ref" in schema:
-        kept = {name: value for name, value in schema.items() if name in {"description", "examples"}}
-        rest = {name: value for name, value in schema.items() if name not in kept}
-        return {**kept, "oneOf": [*rest.get("oneOf", [rest]), {"type": "null"}]}
-    nullable = {**schema, "type": [schema["type"], "null"]}
-    if "enum" in schema:
-        nullable["enum"] = [*schema["enum"], None]
-    return nullable
+    """Return a schema that takes null as well: a further type, or beside a reference or an enumeration one more option.
+
+    A null among an enumeration's values would say the same, but makers of clients stumble over it.
+    """
+    if schema.keys() & {"type", "enum", "const"} == {"type"}:
+        return {**schema, "type": [schema["type"], "null"]}
+    kept = {name: value for name, value in schema.items() if name in {"description", "examples"}}
+    rest = {name: value for name, value in schema.items() if name not in kept}
+    return {**kept, "oneOf": [*rest.get("oneOf", [rest]), {"type": "null"}]}
 
 
 def _json_type(values: Sequence[object]) -> str:

@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 
 from markdown_it import MarkdownIt
@@ -25,6 +26,7 @@ HEADERS: Mapping[str, str] = {
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
+@lru_cache(maxsize=64)
 def page(markdown: str) -> str:
     """Return a page of Markdown as HTML; its first heading is the title."""
     title = next((line.lstrip("# ") for line in markdown.splitlines() if line.startswith("# ")), "Evenfold")

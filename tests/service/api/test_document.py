@@ -201,7 +201,7 @@ def test_a_union_is_exclusive_and_its_structs_are_told_apart_by_their_type() -> 
         assert set(mapping.values()) == {part["$ref"] for part in structs}, place
         for tag, reference in mapping.items():
             struct = referred({"$ref": reference})
-            assert struct["properties"]["type"] == {"const": tag}
+            assert struct["properties"]["type"] == {"type": "string", "const": tag}
             assert "type" in struct["required"]
 
 
@@ -238,12 +238,13 @@ def test_no_object_takes_a_field_that_is_not_described() -> None:
             assert "maxProperties" in schema, place
 
 
-def test_null_stands_in_the_list_of_types_or_beside_one_reference() -> None:
+def test_null_is_one_more_type_or_one_more_option_and_never_a_value() -> None:
     nullable = [schema for _, schema in everywhere() if {"type": "null"} in schema.get("oneOf", ())]
     assert nullable
-    assert [schema for schema in nullable if [part for part in schema["oneOf"] if len(part) != 1]] == []
-    enums = [schema for _, schema in everywhere() if "enum" in schema and "null" in types(schema)]
-    assert [schema for schema in enums if None not in schema["enum"]] == []
+    for schema in nullable:
+        (other,) = (part for part in schema["oneOf"] if part != {"type": "null"})
+        assert "$ref" in other or "enum" in other, schema
+    assert [place for place, schema in everywhere() if None in schema.get("enum", ())] == []
 
 
 def test_what_is_left_out_of_an_answer_is_not_null() -> None:
