@@ -27,6 +27,8 @@ Sides = Annotated[
 Choices = Annotated[tuple[FrenchCard, ...], Meta(max_length=5, description="Cards of the trick, in order of play.")]
 Parts = Annotated[int, Meta(ge=0, le=5, description="How many parts of the quest are met.")]
 PerSeat = Meta(max_length=5, description="One a seat.")
+# More than eleven, for a deal that a ruling has played again is one more.
+OnePerDeal = Meta(max_length=255, description="One a deal.")
 Share = Annotated[int, Meta(ge=0, le=5, description="How many of the quest's five parts are of this category.")]
 
 
@@ -194,7 +196,7 @@ class Opened(Event, frozen=True, tag="chinkway.opened"):
     """What lay face down was opened: the cards removed from the quest pack, the discards of each deal in turn."""
 
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)]
-    discards: Annotated[tuple[DealDiscard, ...], Meta(max_length=11, description="One a deal.")]
+    discards: Annotated[tuple[DealDiscard, ...], OnePerDeal]
 
 
 ChinkwayEvent = (

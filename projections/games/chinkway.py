@@ -25,6 +25,7 @@ from events.games.chinkway import (
     Discarded,
     Five,
     Hand,
+    OnePerDeal,
     Opened,
     Options,
     Pair,
@@ -291,8 +292,8 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     last_trick: Trick | None
     choices: Choices
     needed: Choices
-    quest_seen: Annotated[tuple[Five, ...], Meta(max_length=11, description="One a deal.")]
-    discards: Annotated[tuple[DealDiscard, ...], Meta(max_length=11, description="One a deal.")]
+    quest_seen: Annotated[tuple[Five, ...], OnePerDeal]
+    discards: Annotated[tuple[DealDiscard, ...], OnePerDeal]
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
 
 
