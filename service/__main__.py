@@ -49,7 +49,7 @@ _Games = Annotated[
 _BotPause = Annotated[
     int, typer.Option(envvar="EVENFOLD_BOT_PAUSE", min=0, max=60_000, metavar="MS", help="How long bots think, in ms.")
 ]
-_Supervised = Annotated[bool, typer.Option(hidden=True, help="End with the standard input; say when ready.")]
+_Supervised = Annotated[bool, typer.Option(hidden=True, help="End with the standard input.")]
 _Url = Annotated[
     str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
 ]
@@ -131,7 +131,7 @@ def play(
     game: Annotated[str, typer.Argument(help="What to play: chinkway, …")],
     url: _Url = None,
     token: _Tokens = None,
-    seats: Annotated[int | None, typer.Option(envvar="EVENFOLD_SEATS", min=1, max=8, help="How many play.")] = None,
+    seats: Annotated[int | None, typer.Option(min=1, max=8, help="How many play.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the game; may come several times."),

@@ -1,4 +1,4 @@
-"""What an operator can say, from the environment: each option of the command line has a variable `EVENFOLD_<OPTION>`.
+"""What an operator can say, from the environment too: each option of `serve` has a variable `EVENFOLD_<OPTION>`.
 
 A value that can't be meant is refused in one sentence that names its variable; nothing is silently defaulted.
 """

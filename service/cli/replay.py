@@ -193,7 +193,10 @@ def _lines(told: Told) -> Iterator[str]:
         who = escape(words.who(decision.by, names))
         yield f"[bold]{decision.version:>5}[/]  {at:%Y-%m-%d %H:%M:%S}.{decision.at % 1000:03}  [bold]{who}[/]"
         for event in decision.events:
-            yield f"       {escape(words.tell(event, names))}"
+            first, *entries = words.tell(event, names)
+            yield f"       {escape(first)}"
+            for entry in entries:
+                yield f"         {escape(entry)}"
 
 
 def _seat(event: Event, seats: list[str], players: Mapping[str, str], words: Words) -> None:

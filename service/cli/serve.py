@@ -19,7 +19,7 @@ from rich.console import Console
 from service.auth.keys import secret_from
 from service.cli.games import found
 from service.cli.listening import Listener, listen
-from service.cli.processes import GRACE_S, Kept, on_orphaned, tell_ready
+from service.cli.processes import GRACE_S, Kept, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
 from service.embedded import Embedded, StoreFailed
 from service.settings import Place, Settings
@@ -166,8 +166,6 @@ class _Supervisor:
             await kept.ready.wait()
 
     def _announce(self) -> None:
-        if self._plan.supervised:
-            tell_ready()
         console = Console(soft_wrap=True, highlight=False, emoji=False)
         console.print(f"Evenfold {version()} serves at [bold]{self._listener.url}[/]")
         store = f"Its store is in {self._plan.place.data}." if self._store is not None else "It uses the store named."

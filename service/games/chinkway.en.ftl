@@ -22,14 +22,11 @@ chinkway-quest_shuffled = { $cards ->
    *[other] The quest pack is shuffled; from the top it lies { $cards }.
 }
 
-chinkway-dealt = Deal { $deal }, dealt by { $dealer }. Sides: { $sides }.{ $hands ->
-    [none] {""}
-   *[other] {" "}Hands: { $hands }.
-}
+chinkway-dealt = Deal { $deal }, dealt by { $dealer }. Sides: { $sides }.
     .sides = { $item }
     .hands = { $item ->
         [none] {""}
-       *[other] { $seat } { $item }
+       *[other] { $seat } holds { $item }.
     }
 
 chinkway-discarded = { $cards ->
@@ -85,12 +82,8 @@ chinkway-deal_scored = Deal { $deal } is over. Parts met: { $parts }. Points: { 
     .points = { $seat } { $item }
     .totals = { $seat } { $item }
 
-chinkway-opened =
-    What lay face down is shown. { $removed ->
-        [none] Nothing was taken out of the quest pack.
-       *[other] Out of the quest pack: { $removed }.
-    }{ $discards ->
-        [none] {""}
-       *[other] {" "}Discards: { $discards }.
-    }
-    .discards = { $seat } { $cards }
+chinkway-opened = { $removed ->
+    [none] What lay face down is shown; nothing was taken out of the quest pack.
+   *[other] What lay face down is shown. Out of the quest pack: { $removed }.
+}
+    .discards = { $seat } had laid { $cards } out of play.

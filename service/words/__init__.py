@@ -9,11 +9,13 @@ The neutral catalogue is table.<language>.ftl here; a game brings `<game>.<langu
 
 How a catalogue speaks of an event (`.` in its tag is `-` in the message's name, a field `f` is the variable `$f`):
 
-- A seat or a player is a name, `$f_number` the seat's number; a card is written by the game's message `card`.
+- A seat or a player is a name, `$f_number` the seat's number; a card is written by the game's message `card`,
+  where it has one, of `$suit`, `$rank` and `$card`, the name whole.
 - Null, an empty text and an empty list are `none`, for a selector. In an event that was redacted, null means hidden.
 - A struct's fields are `$f_<its field>`; a list's length is `$f_count`.
 - A list or an object is written entry by entry by the message's attribute `.f`, where it has one: there `$item` is the
   entry (a struct's fields bear their own names), `$seat` the name of the seat of that number, `$name` a member's name.
+  Where the message itself does not write `$f`, each entry is a line of its own after it.
 """
 
 import re
@@ -28,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 from babel.lists import format_list
 from fluent.runtime import FluentBundle, FluentResource
-from fluent.syntax import ast
+from fluent.syntax import ast, visitor
 
 from events.base import By, Event, PlayerId, Seat
 from events.table import CardName
@@ -60,12 +62,16 @@ class Words:
         for catalogue in (neutral_catalogue(language), game_catalogue(game, language)):
             self._bundle.add_resource(_resource(catalogue))
         self._card = cache(self._write_card)
+        self._apart = cache(self._find_apart)
 
-    def tell(self, event: Event, names: Names) -> str:
-        """Return what happened, as a sentence or a few."""
+    def tell(self, event: Event, names: Names) -> list[str]:
+        """Return what happened, as a line, and what is told entry by entry as one each."""
         message = str(event.__struct_config__.tag).replace(".", "-")
         writing = _Writing(self, message, names)
-        return self.say(message, writing.members(event))
+        lines = [self.say(message, writing.members(event))]
+        for field in self._apart(message):
+            lines += writing.entries(field, _hints(type(event))[field], getattr(event, field))
+        return lines
 
     def who(self, by: By, names: Names) -> str:
         """Return who asked for a decision."""
@@ -88,6 +94,10 @@ class Words:
         """Tell whether a message says how the entries of this field are written."""
         return attribute in self._bundle.get_message(message).attributes
 
+    def tells_apart(self, message: str, field: str) -> bool:
+        """Tell whether the entries of this field are lines of their own."""
+        return field in self._apart(message)
+
     def card(self, name: str) -> str:
         """Return a card as people write it."""
         return self._card(name)
@@ -96,7 +106,16 @@ class Words:
         """Return things in a row, with the language's word for `and`."""
         return format_list(items, locale=self._language)
 
+    def _find_apart(self, message: str) -> tuple[str, ...]:
+        """Find the attributes that the message does not write itself: the library limits how long a variable may be."""
+        found = self._bundle.get_message(message)
+        written = _Variables()
+        written.visit(found.value)
+        return tuple(attribute for attribute in found.attributes if attribute not in written.names)
+
     def _write_card(self, name: str) -> str:
+        if not self._bundle.has_message("card"):
+            return name
         return self.say("card", {"card": name, "suit": name[0], "rank": name[1:]})
 
 
@@ -119,25 +138,38 @@ class _Writing(NamedTuple):
         match value:
             case msgspec.Struct():
                 return self.members(value, f"{name}_")
-            case tuple() | list():
-                text = self.row(name, kind, value) if value else NOTHING
+            case tuple() | list() | dict():
+                text = (
+                    self.row(name, kind, value) if value and not self.words.tells_apart(self.message, name) else NOTHING
+                )
                 return {name: text, f"{name}_count": len(value)}
-            case dict():
-                entries = ({"name": key, "item": self.one(Any, entry)} for key, entry in value.items())
-                return {name: self._joined(name, entries) or NOTHING, f"{name}_count": len(value)}
             case int() if _is(kind, Seat):
                 return {name: self.names.seats[value], f"{name}_number": value}
+            case None:
+                return {name: NOTHING, f"{name}_number": NOTHING, f"{name}_count": 0}
             case _:
                 return {name: self.one(kind, value)}
 
-    def row(self, name: str, kind: object, items: Sequence[object]) -> str:
+    def row(self, name: str, kind: object, items: Sequence[object] | Mapping[str, object]) -> str:
         """Return a list, entry by entry where the message says how."""
+        if self.words.has(self.message, name) or isinstance(items, Mapping):
+            return ENTRIES.join(self.entries(name, kind, items)) or NOTHING
         kinds = list(_item_kinds(kind, len(items)))
-        if self.words.has(self.message, name):
-            return self._joined(name, (self._entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))))
         texts = [str(self.one(kind, item)) for kind, item in zip(kinds, items, strict=True)]
         all_cards = all(isinstance(item, str) and _names_a_card(kind) for kind, item in zip(kinds, items, strict=True))
         return " ".join(texts) if all_cards else self.words.listed(texts)
+
+    def entries(self, name: str, kind: object, items: object) -> Iterator[str]:
+        """Yield the entries of a list or an object as the attribute writes them, but for those it has no words for."""
+        match items:
+            case dict():
+                variables = [{"name": key, "item": self.one(Any, item)} for key, item in items.items()]
+            case tuple() | list():
+                kinds = _item_kinds(kind, len(items))
+                variables = [self._entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))]
+            case _:  # Null: hidden, or there is none.
+                variables = []
+        return filter(None, (self.words.say(self.message, entry, name) for entry in variables))
 
     def one(self, kind: object, value: object) -> Value:
         """Return a value as one variable."""
@@ -165,10 +197,15 @@ class _Writing(NamedTuple):
             self.members(item) if isinstance(item, msgspec.Struct) else self.variables("item", kind, item)
         )
 
-    def _joined(self, name: str, entries: Iterator[Arguments]) -> str:
-        """Write entries by the attribute; those that it has no words for are left out."""
-        texts = (self.words.say(self.message, entry, name) for entry in entries)
-        return ENTRIES.join(text for text in texts if text) or NOTHING
+
+class _Variables(visitor.Visitor):
+    """The variables that a pattern writes or selects by."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_VariableReference(self, node: ast.VariableReference) -> None:  # noqa: N802 the library finds it by name
+        self.names.add(node.id.name)
 
 
 def neutral_catalogue(language: str) -> str:
@@ -222,4 +259,4 @@ def _item_kinds(kind: object, count: int) -> Iterator[object]:
     """Yield the annotation of each of so many items of a tuple."""
     (row,) = (plain for plain in map(_plain, _arms(kind)) if get_origin(plain) is tuple)
     items = get_args(row)
-    yield from [items[0]] * count if len(items) == 2 and items[1] is ... else items  # noqa: PLR2004 `X, ...`
+    yield from [items[0]] * count if len(items) == 2 and items[1] is ... else items  # noqa: PLR2004 a row of any length is `X, ...`

@@ -79,8 +79,5 @@ table-ended = { $outcome ->
        *[other] { $seat } { $item }
     }
 
-table-opened = All is opened. Seed: { $seed }.{ $orders_count ->
-    [0] {""}
-   *[other] {" "}Shuffles: { $orders }.
-}
-    .orders = { NUMBER($c, useGrouping: 0) }: { $order }
+table-opened = All is opened. The seed was { $seed }.
+    .orders = Shuffle { NUMBER($c, useGrouping: 0) } gave { $order }.

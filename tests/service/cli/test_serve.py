@@ -1,0 +1,230 @@
+"""`evenfold serve`: all in one go, nothing lost and nothing left, whatever is killed."""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import hiredis
+import httpx
+import pytest
+
+from tests.served import Person
+from tests.service.cli.processes import Called, Server, one_line, person, processes, run, serving, starting, until
+from tests.stores import BINARIES, free_port
+from tests.stores import serving as store_serving
+
+
+def table_of(person: Person, **wanted: object) -> str:
+    """Open a table and return its path."""
+    opened = person.post("/v1/chinkway/tables", wanted)
+    assert opened.status_code == 201, opened.text
+    return f"/v1/chinkway/tables/{opened.json()['table']}"
+
+
+def test_a_signal_ends_everything_and_the_next_start_finds_the_tables(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, person(server.url) as ada:
+        path = table_of(ada)
+        parts = server.parts()
+        assert len(parts) == 3
+        assert server.end(signal.SIGTERM) == 0
+        assert not parts.keys() & processes().keys()
+        assert server.complaints() == ""
+        with serving(tmp_path) as again:
+            ada.http.base_url = httpx.URL(again.url)
+            assert ada.get(path).json()["version"] == 1
+            assert again.end(signal.SIGINT) == 0
+
+
+def test_what_is_under_way_is_finished_and_nobody_else_is_let_in(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        port = httpx.URL(server.url).port or 0
+        body = b'{"name": "Ada"}'
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            begin_post(line, body[:5], len(body))
+            assert server.is_ready()  # The worker has turned to others since, so it has read the beginning.
+            server.process.terminate()
+            until(lambda: is_closed(port))
+            line.sendall(body[5:])
+            answer = line.makefile("rb").readline()
+        assert answer.startswith(b"HTTP/1.1 201 ")
+        assert server.process.wait(30) == 0
+
+
+def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        port = httpx.URL(server.url).port or 0
+        parts = server.parts()
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            begin_post(line, b"{", 20)
+            assert server.is_ready()
+            server.process.send_signal(signal.SIGINT)
+            until(lambda: is_closed(port))
+            assert server.end(signal.SIGINT) == 128 + signal.SIGINT
+        assert not parts.keys() & processes().keys()
+
+
+def test_a_signal_during_the_start_ends_everything_too(tmp_path: Path) -> None:
+    with starting(tmp_path) as server:
+        until(lambda: server.part("valkey"))
+        parts = server.parts()
+        assert server.end() == 0
+        assert server.process.stdout
+        assert server.process.stdout.read() == server.complaints() == ""
+        assert not parts.keys() & processes().keys()
+
+
+def test_a_supervised_server_ends_with_its_input(tmp_path: Path) -> None:
+    with serving(tmp_path, "--supervised") as server:
+        assert server.process.stdin
+        server.process.stdin.close()
+        assert server.process.wait(30) == 0
+
+
+def begin_post(line: socket.socket, beginning: bytes, length: int) -> None:
+    head = f"POST /v1/players HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    line.sendall(head.encode() + beginning)
+
+
+def is_closed(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return True
+    return False
+
+
+def test_a_killed_server_leaves_no_process_and_the_next_takes_its_store_over(tmp_path: Path) -> None:
+    port = str(free_port())
+    with serving(tmp_path, "--port", port) as server, person(server.url) as ada:
+        path = table_of(ada)
+        store = server.part("valkey")
+        others = server.parts().keys() - {store}
+        server.process.kill()
+        server.process.wait()
+        with serving(tmp_path, "--port", port) as again:
+            assert again.url == server.url
+            assert ada.get(path).json()["version"] == 1
+            until(lambda: not others & processes().keys())
+            assert store not in processes()
+
+
+def test_what_is_killed_is_started_again_and_service_goes_on(tmp_path: Path) -> None:
+    words = {" api ": "API worker", " react ": "reactor", "valkey": "store"}
+    with serving(tmp_path) as server, person(server.url) as ada:
+        for number, (word, name) in enumerate(words.items(), 1):
+            killed = server.part(word)
+            os.kill(killed, signal.SIGKILL)
+            until(lambda: server.part(word) not in {0, killed})  # noqa: B023 waited for within the loop
+            until(server.is_ready)
+            said = server.complaints().splitlines()
+            assert len(said) == number, said
+            assert name in said[-1]
+        # The bots' moves are the reactor's, and their decisions the store's.
+        path = table_of(ada, bots=["anyone"] * 5)
+        until(lambda: ada.get(path).json()["turn"] > 20)
+
+
+def test_one_of_two_workers_may_end(server: Server) -> None:
+    workers = [pid for pid, line in server.parts().items() if " api " in line]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    assert server.is_ready()
+
+
+def test_a_second_server_on_the_folder_is_refused_and_the_first_goes_on(server: Server) -> None:
+    refused = run("serve", "--port", "0", "--data", str(server.data))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"is in use by evenfold serve (process {server.process.pid}, since" in one_line(refused.stderr)
+    assert server.is_ready()
+
+
+def test_the_answer_does_not_name_the_server(server: Server) -> None:
+    assert "server" not in httpx.get(f"{server.url}/healthz").headers
+
+
+def test_another_store_is_used_its_concern_told_and_sign_up_may_be_closed(tmp_path: Path) -> None:
+    with (
+        store_serving(BINARIES["valkey"], tmp_path) as url,
+        serving(tmp_path, EVENFOLD_REDIS_URL=url, EVENFOLD_SIGN_UP="no") as server,
+    ):
+        assert "WARNING: The store keeps no append-only file" in server.complaints()
+        assert not server.part("valkey")
+        assert httpx.post(f"{server.url}/v1/players", json={"name": "Ada"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"EVENFOLD_PORT": "eighty"}, "EVENFOLD_PORT"),
+        ({"EVENFOLD_PORT": "65536"}, "EVENFOLD_PORT"),
+        ({"EVENFOLD_WORKERS": "0"}, "EVENFOLD_WORKERS"),
+        ({"EVENFOLD_BOT_PAUSE": "-1"}, "EVENFOLD_BOT_PAUSE"),
+        ({"EVENFOLD_SIGN_UP": "maybe"}, "EVENFOLD_SIGN_UP"),
+        ({"EVENFOLD_GAMES": "no.such.game"}, "EVENFOLD_GAMES"),
+        ({"EVENFOLD_GAMES": "json"}, "the module json ends in no GAME"),
+        ({"EVENFOLD_SECRET": "secret"}, "EVENFOLD_SECRET must hold 64 hex digits"),
+        ({"EVENFOLD_KEYS": "/dev/null/keys"}, "The keys' folder /dev/null/keys can't be used"),
+        ({"EVENFOLD_HOST": "nowhere.invalid"}, "The host 'nowhere.invalid' is unknown"),
+        ({"EVENFOLD_HOST": "192.0.2.1"}, "The host '192.0.2.1' is not an address of this machine"),
+        ({"EVENFOLD_DATA": "/dev/null/data"}, "The embedded store can't use /dev/null/data: Not a directory"),
+        ({"EVENFOLD_REDIS_URL": "http://localhost"}, "EVENFOLD_REDIS_URL"),
+    ],
+)
+def test_what_can_not_be_meant_is_refused_in_a_sentence(
+    called: Called, tmp_path: Path, variables: dict[str, str], words: str
+) -> None:
+    assert words in called("serve", **{"EVENFOLD_DATA": str(tmp_path), "EVENFOLD_PORT": "0", **variables}).refusal
+
+
+def test_a_port_in_use_is_told(called: Called, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refusal = called("serve", "--port", str(port), "--data", str(tmp_path)).refusal
+    assert f"Port {port} of 127.0.0.1 is in use" in refusal
+
+
+def test_a_store_that_is_not_there_is_told(called: Called, tmp_path: Path) -> None:
+    url = f"redis://127.0.0.1:{free_port()}"
+    refusal = called("serve", "--port", "0", "--data", str(tmp_path), EVENFOLD_REDIS_URL=url).refusal
+    assert refusal == f"evenfold: The store at {url} can't be reached: Connection refused."
+
+
+def test_a_wrong_password_is_told_without_it(called: Called, tmp_path: Path) -> None:
+    port = free_port()
+    with store_serving(BINARIES["valkey"], tmp_path, "--requirepass", "right", "--port", str(port)):
+        url = f"redis://:wr0ng@127.0.0.1:{port}"
+        refusal = called("serve", "--port", "0", "--data", str(tmp_path), EVENFOLD_REDIS_URL=url).refusal
+    assert "does not accept this user and password" in refusal
+    assert "wr0ng" not in refusal
+
+
+def test_a_store_that_is_too_old_is_told(called: Called, tmp_path: Path) -> None:
+    with old_store() as port:
+        url = f"redis://127.0.0.1:{port}"
+        refusal = called("serve", "--port", "0", "--data", str(tmp_path), EVENFOLD_REDIS_URL=url).refusal
+    assert "is version 6.2.14; Redis 7.0 or newer is needed" in refusal
+
+
+@contextlib.contextmanager
+def old_store() -> Iterator[int]:
+    """Answer on a port of the loopback, once, as a Redis of long ago."""
+    info = b"# Server\r\nredis_version:6.2.14\r\nredis_mode:standalone\r\n"
+
+    def serve() -> None:
+        line, _ = listening.accept()
+        queries = hiredis.Reader()
+        with line:
+            while asked := line.recv(65_536):
+                queries.feed(asked)
+                while query := queries.gets():
+                    line.sendall(b"$%d\r\n%s\r\n" % (len(info), info) if query == [b"INFO"] else b"+PONG\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1]
+        thread.join()
