@@ -51,8 +51,6 @@ table-turn_began = To act: { $seats }.
 
 table-answered = { $seat } has answered.
 
-table-answered = { $seat } has answered.
-
 table-scored = Deal { $deal } gives { $points }; scores: { $scores }.
     .points = { $item ->
         [none] {""}
