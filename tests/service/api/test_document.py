@@ -20,6 +20,7 @@ from service.api.endpoint import Endpoint
 from service.api.examples import examples
 from service.api.schemas import Schemas
 from service.app import endpoints
+from service.game import REASONS
 
 ROOT = Path(__file__).parents[3]
 TOY = "tests.toy.service.toy"
@@ -297,17 +298,11 @@ def test_a_problem_at_a_table_names_its_reasons_commands_and_events() -> None:
     reasons = set(problem["reason"]["enum"])
     chinkway = GAMES.named("chinkway")
     assert chinkway is not None
-    assert reasons == {*games_reasons(), *chinkway.reasons}
+    assert reasons == {*REASONS, *chinkway.reasons}
     assert reasons < set(problem["code"]["enum"])
     assert problem["legal"]["items"] == {"$ref": "#/components/schemas/chinkway.LegalCommand"}
     assert problem["missed"]["items"] == {"$ref": "#/components/schemas/chinkway.Decision"}
     assert not reasons & set(SCHEMAS["Problem"]["properties"]["code"]["enum"])
-
-
-def games_reasons() -> set[str]:
-    from service.game import REASONS  # noqa: PLC0415 the one list, named where it is compared
-
-    return set(REASONS)
 
 
 def test_a_503_says_when_to_try_again_and_a_401_what_is_wanted() -> None:
