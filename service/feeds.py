@@ -1,9 +1,9 @@
 """The feeds: which stream grew, told once to the whole process.
 
 Every append leaves a hint (stream, version) in its partition's feed. One blocking XREAD over the 64 feeds, on a
-connection of its own and issued anew every second, wakes whoever follows a stream or the feeds. It wakes, no more: the
-truth is read from the stream after the reader's version, from a feed after the reader's cursor, so that order and
-repeats don't matter. All followers of a stream share its newest entries in memory; each keeps its own version and is
+connection of its own and issued anew every second, wakes whoever follows a stream. It wakes, no more: the truth is read
+from the stream after the reader's version, so that order and repeats don't matter. Whoever follows the feeds themselves
+reads them in the same way from cursors of its own. All followers of a stream share its newest entries in memory; each keeps its own version and is
 told of growth without being waited for, so that a slow or cancelled one costs the others nothing.
 
 Left out: a cluster, where one command can't read 64 slots; trimming; which process acts on which partition.
@@ -36,6 +36,9 @@ BLOCK_MS: Final = 1_000
 
 GATHER_S: Final = 0.001
 """How long hints are left to gather after some have come: under load one read then brings many."""
+
+GATHER_HINTS_S: Final = 0.05
+"""The same for whoever follows the feeds themselves, and acts on hints rather than passing decisions on."""
 
 RETRY_S: Final = 0.1
 """How long to wait before an unreachable store is asked again."""
@@ -72,6 +75,7 @@ class Feeds:
         self._subscription: asyncio.Task[None] | None = None
         self._positioned = asyncio.Event()
         self._reads: set[asyncio.Task[list[Stored]]] = set()
+        self._hinting: set[Pipe] = set()
         self._closed = False
 
     async def follow(self, stream: str, after: int) -> AsyncIterator[Stored]:
@@ -99,30 +103,36 @@ class Feeds:
     async def hints(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
         """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
 
-        In the order of each feed, each once; while the store does not answer, wait; end when the log is closed.
+        In the order of each feed, each once; while the store does not answer, wait; end when the log is closed. They
+        are read over a connection of their own: where they come fast, fewer and longer reads cost a tenth.
         """
-        await self._subscribed()
         ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
-        while not self._closed:
-            seen = self._news.count
-            try:
-                reply = await self._pipe.call(*_reading(ids))
-            except Unreachable:
-                await asyncio.sleep(RETRY_S)
-                continue
-            hints = list(_hints(reply))
-            for hint in hints:
-                ids[hint.partition] = hint.feed_id
-                yield hint
-            # With fewer than one feed's page in all, no feed has more.
-            if len(hints) < HINTS:
-                await self._news.after(seen)
+        pipe = Pipe(self._redis, timeout_ms=3 * BLOCK_MS)
+        self._hinting.add(pipe)
+        try:
+            while not self._closed:
+                try:
+                    hints = list(_hints(await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))))
+                except (Unreachable, ResponseError):
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                for hint in hints:
+                    ids[hint.partition] = hint.feed_id
+                    yield hint
+                # With fewer than one feed's page in all, no feed has more.
+                if len(hints) < HINTS:
+                    await asyncio.sleep(GATHER_HINTS_S)
+        finally:
+            self._hinting.discard(pipe)
+            await pipe.drop()
 
     async def close(self) -> None:
         """End the subscription, and with it all who follow."""
         self._closed = True
         self._positioned.set()
         self._wake_all()
+        for pipe in tuple(self._hinting):
+            await pipe.drop()
         if self._subscription is not None:
             self._subscription.cancel()
             await asyncio.wait([self._subscription, *self._reads])
