@@ -4,6 +4,7 @@ It is folded from the neutral events alone, so that no game is known here. Only 
 left before play, the start, resignations, the end; `concerns` tells, without decoding them, those that may.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from projections.table import SeatView, Status
 
 _CONCERNING = Created | SeatTaken | SeatLeft | Started | Resigned | Ended
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
-_MARKS = tuple(f'"type":"{tag}"'.encode() for tag in sorted(_TAGS))
+_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -50,7 +51,7 @@ _event = msgspec.json.Decoder(_CONCERNING)
 
 def concerns(entry: bytes) -> bool:
     """Tell whether a stored entry may change its table's summary; False is sure."""
-    return any(mark in entry for mark in _MARKS)
+    return _MARK.search(entry) is not None
 
 
 def add(summary: Summary | None, entries: Iterable[bytes]) -> Summary | None:

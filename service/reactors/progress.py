@@ -53,10 +53,10 @@ class Progress:
         lost = []
         for number in range(PARTITIONS):
             cursor, first, last = replies[3 * number : 3 * number + 3]
-            if cursor is not None and first and _order(first[0][0]) <= _order(cursor):
-                self.read[number] = cursor.decode("ascii")
+            if cursor is not None and first and order(_text(first[0][0])) <= order(_text(cursor)):
+                self.read[number] = _text(cursor)
             else:
-                self.read[number] = last[0][0].decode("ascii") if last else BEGINNING
+                self.read[number] = _text(last[0][0]) if last else BEGINNING
                 lost.append(number)
         return lost
 
@@ -98,7 +98,7 @@ class Progress:
         calls = self._redis.pipeline(transaction=False)
         for number in range(PARTITIONS):
             calls.smembers(self._aside_key(number))
-        return {stream.decode("ascii") for streams in await calls.execute() for stream in streams}
+        return {_text(stream) for streams in await calls.execute() for stream in streams}
 
     async def forget(self) -> None:
         """Have the next start look at every stream there is. Raise redis-py's errors."""
@@ -114,10 +114,15 @@ class Progress:
         return f"{{{partition:02}}}:aside:{self._reactor}"
 
 
+def order(feed_id: str) -> tuple[int, int]:
+    """Return what orders the ids of a feed."""
+    at, _, sequence = feed_id.partition("-")
+    return int(at), int(sequence)
+
+
 def _partition_of(stream: str) -> int:
     return partition(stream.partition(":")[2])
 
 
-def _order(feed_id: bytes) -> tuple[int, int]:
-    at, _, sequence = feed_id.partition(b"-")
-    return int(at), int(sequence)
+def _text(stored: bytes) -> str:
+    return stored.decode("ascii")

@@ -8,7 +8,7 @@ end, visibly. What the store itself is to blame for is tried for as long as it t
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -19,7 +19,7 @@ from redis.exceptions import TimeoutError as TimedOut
 from service.errors import Busy, StoreDown, Unconfirmed
 from service.feeds import Hint
 from service.log import Log
-from service.reactors.progress import Progress, Ticket
+from service.reactors.progress import Progress, Ticket, order
 
 T = TypeVar("T")
 
@@ -112,21 +112,18 @@ class Pursuit:
         self.aside: set[str] = set()
         """The streams that are set aside."""
 
-    async def run(self) -> None:
-        """Go on from where the reactor of this name got to, for ever; cancelled, keep the cursors and end."""
-        try:
-            async with asyncio.TaskGroup() as self._tasks:
-                self._tasks.create_task(self._save_now_and_then())
-                lost = await _insist(self._progress.load)
-                self.aside = await _insist(self._progress.aside)
-                for stream in self.aside:
-                    self._start(stream, self._watch(stream))
-                await asyncio.gather(*map(self._look_at_all, lost))
-                cursors = dict(enumerate(self._progress.read))
-                async for hint in self._log.feeds(cursors):
-                    self.heed(hint)
-        finally:
-            await self._save()
+    async def begin(self, tasks: asyncio.TaskGroup) -> dict[int, str]:
+        """Start, in these tasks, on what no hint is needed for; return from where each feed is to be read on.
+
+        That is what was set aside, and all streams of the partitions whose cursor is lost.
+        """
+        self._tasks = tasks
+        lost = await _insist(self._progress.load)
+        self.aside = await _insist(self._progress.aside)
+        for stream in self.aside:
+            self._start(stream, self._watch(stream))
+        await asyncio.gather(*map(self._look_at_all, lost))
+        return dict(enumerate(self._progress.read))
 
     def heed(self, hint: Hint) -> None:
         """See to it that a stream is looked at, unless what the hint says was seen already."""
@@ -262,16 +259,42 @@ class Pursuit:
         self.aside.discard(stream)
         _logger.warning("%s is through with %s, which was set aside", self._reactor.name, stream)
 
-    async def _save_now_and_then(self) -> None:
-        while True:
-            await asyncio.sleep(SAVE_S)
-            await self._save()
-
-    async def _save(self) -> None:
+    async def save(self) -> None:
+        """Keep how far the reactor has got, if the store answers."""
         try:
             await self._progress.save()
         except (ConnectionLost, TimedOut) as error:
             _logger.warning("%s: the cursors can't be kept now: %s", self._reactor.name, type(error).__name__)
+
+
+async def pursue(log: Log, *pursuits: Pursuit) -> None:
+    """Follow the feeds with several reactors, each from where it got to, for ever; cancelled, keep their cursors."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_save_now_and_then(pursuits))
+            begun = await asyncio.gather(*(pursuit.begin(tasks) for pursuit in pursuits))
+            # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
+            async for hint in log.feeds({number: min(ids, key=order) for number, ids in _by_partition(begun)}):
+                for pursuit in pursuits:
+                    pursuit.heed(hint)
+    finally:
+        await _save(pursuits)
+
+
+def _by_partition(begun: Sequence[dict[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    for number in begun[0]:
+        yield number, [cursors[number] for cursors in begun]
+
+
+async def _save_now_and_then(pursuits: Sequence[Pursuit]) -> None:
+    while True:
+        await asyncio.sleep(SAVE_S)
+        await _save(pursuits)
+
+
+async def _save(pursuits: Sequence[Pursuit]) -> None:
+    for pursuit in pursuits:
+        await pursuit.save()
 
 
 async def _insist(call: Callable[[], Awaitable[T]]) -> T:

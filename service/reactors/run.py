@@ -5,22 +5,22 @@ import asyncio
 from service.app import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.lobby import LobbyKeeping
-from service.reactors.pursuit import Pursuit, Reactor
+from service.reactors.pursuit import Pursuit, Reactor, pursue
 
 
 async def run(parts: Service, stop: asyncio.Event) -> None:
     """Run every reactor until `stop` is set, or one of them fails beyond itself; leave no task, keep every cursor."""
+    pursuits = [Pursuit(reactor, parts.log, parts.redis) for reactor in reactors(parts)]
     stopped = asyncio.ensure_future(stop.wait())
-    running = [asyncio.ensure_future(Pursuit(each, parts.log, parts.redis).run()) for each in reactors(parts)]
+    running = asyncio.ensure_future(pursue(parts.log, *pursuits))
     try:
-        await asyncio.wait([stopped, *running], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([stopped, running], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (stopped, *running):
-            task.cancel()
-        await asyncio.wait([stopped, *running])
-    for task in running:
-        if not task.cancelled():
-            task.result()
+        stopped.cancel()
+        running.cancel()
+        await asyncio.wait([stopped, running])
+    if not running.cancelled():
+        running.result()
 
 
 def reactors(parts: Service) -> tuple[Reactor, ...]:
