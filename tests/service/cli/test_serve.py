@@ -25,7 +25,7 @@ def table_of(person: Person, **wanted: object) -> str:
     return f"/v1/chinkway/tables/{opened.json()['table']}"
 
 
-def test_a_signal_ends_everything_and_the_next_start_finds_the_tables(tmp_path: Path) -> None:
+def test_a_signal_ends_everything_and_the_next_start_finds_the_tables(called: Called, tmp_path: Path) -> None:
     with serving(tmp_path) as server, person(server.url) as ada:
         path = table_of(ada)
         parts = server.parts()
@@ -33,6 +33,8 @@ def test_a_signal_ends_everything_and_the_next_start_finds_the_tables(tmp_path: 
         assert server.end(signal.SIGTERM) == 0
         assert not parts.keys() & processes().keys()
         assert server.complaints() == ""
+        # Without a server too: the store is started for as long as it is read.
+        assert "Ada opens a table" in called("replay", path.rpartition("/")[2], "--data", str(server.data)).printed
         with serving(tmp_path) as again:
             ada.http.base_url = httpx.URL(again.url)
             assert ada.get(path).json()["version"] == 1
