@@ -2,9 +2,9 @@
 
 Every append leaves a hint (stream, version) in its partition's feed. One blocking XREAD over the 64 feeds, on a
 connection of its own and issued anew every second, wakes whoever follows a stream. It wakes, no more: the truth is read
-from the stream after the reader's version, so that order and repeats don't matter. Whoever follows the feeds themselves
-reads them in the same way from cursors of its own. All followers of a stream share its newest entries in memory; each keeps its own version and is
-told of growth without being waited for, so that a slow or cancelled one costs the others nothing.
+from the stream after the reader's version, so that order and repeats don't matter. All followers of a stream share its
+newest entries in memory; each keeps its own version and is told of growth without being waited for, so that a slow or
+cancelled one costs the others nothing. Whoever follows the feeds themselves reads them from cursors of its own.
 
 Left out: a cluster, where one command can't read 64 slots; trimming; which process acts on which partition.
 """
