@@ -11,6 +11,7 @@ Obstacle                      everything else that a client may meet
 ├── Unauthenticated           no token, or one that is unknown, expired or revoked
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
+├── Unreadable                a name holds invisible characters
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
@@ -58,6 +59,13 @@ class NotFound(Obstacle):
 
     def __init__(self, message: str = "There is no such table.") -> None:
         super().__init__(message)
+
+
+class Unreadable(Obstacle):
+    """A name holds invisible characters, of which a schema can't speak."""
+
+    def __init__(self) -> None:
+        super().__init__("A name holds no control characters or other invisible ones.")
 
 
 class Stale(Obstacle):

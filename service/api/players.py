@@ -70,7 +70,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         handler=sign_up,
         body=NewPlayer,
         answers={201: Welcome},
-        errors=(400, 403, 413, 415, 503),
+        errors=(400, 403, 409, 413, 415, 503),
         token=False,
         tag="players",
     ),

@@ -28,6 +28,7 @@ from service.errors import (
     Unacceptable,
     Unauthenticated,
     Unconfirmed,
+    Unreadable,
     Unsupported,
 )
 from service.game import LISTED, REASONS, NotHost, NotSeated, Refused
@@ -84,6 +85,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Unacceptable: (406, "not_acceptable"),
     Refused: (409, "refused"),
+    Unreadable: (409, "name_unreadable"),
     Stale: (412, "stale"),
     TooLarge: (413, "too_large"),
     Unsupported: (415, "unsupported_media_type"),

@@ -14,7 +14,7 @@ from typing import Literal, cast, get_args
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from service.errors import Malformed, NotFound, Unauthenticated
+from service.errors import Malformed, NotFound, Unauthenticated, Unreadable
 from service.ids import is_id, new_id
 
 Scope = Literal["play", "host", "bot", "arbiter", "admin"]
@@ -42,12 +42,15 @@ class Identity(Struct, frozen=True):
 
 
 def clean_name(name: str) -> str:
-    """Return a name as it is kept: NFC, no space around it, 1–64 characters, none of them invisible; else Malformed."""
+    """Return a name as it is kept: NFC, no space around it, 1–64 characters.
+
+    Raise Malformed for another length, and Unreadable for invisible characters, of which JSON Schema can't speak.
+    """
     name = unicodedata.normalize("NFC", name).strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise Malformed(f"A name has 1 to {MAX_NAME} characters.", "/name")
     if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for character in name):
-        raise Malformed("A name holds no control characters or other invisible ones.", "/name")
+        raise Unreadable
     return name
 
 

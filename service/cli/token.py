@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 from service.auth.accounts import SCOPES, SIGN_UP, Account, Accounts, Scope, clean_name
 from service.cli.opened import opened
 from service.cli.sentences import Unusable, say
-from service.errors import Malformed, NotFound
+from service.errors import Malformed, NotFound, Unreadable
 from service.settings import Place
 
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -35,8 +35,8 @@ def token(place: Place, wanted: Wanted) -> str:
     if wanted.name is not None:
         try:
             clean_name(wanted.name)
-        except Malformed as malformed:
-            raise Unusable(str(malformed)) from None
+        except (Malformed, Unreadable) as wrong:
+            raise Unusable(str(wrong)) from None
     return asyncio.run(_made(place, wanted, scopes, life_ms))
 
 
