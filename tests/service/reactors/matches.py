@@ -45,10 +45,11 @@ async def pursuing(
         assert running.cancelled(), running.exception()
 
 
-async def opened(parts: Service, *bots: str, start: str = "full", **options: str | int) -> AnyTable:
-    """Open a table with these bots (labels)."""
+async def opened(parts: Service, *bots: str, start: str = "full", deals: int = 5) -> AnyTable:
+    """Open a table with these bots (labels), for a short match or one of ten deals."""
     game = parts.games.named(GAME)
     assert game is not None
+    options = {"deals": deals, "partners": "five" if deals == 5 else "switch"}
     stated = msgspec.to_builtins(msgspec.convert(options, game.projection.options))
     command = msgspec.convert(
         {"type": "table.create", "game": GAME, "ruleset": game.ruleset, "seats": 5, "options": stated}
@@ -97,6 +98,11 @@ async def grown(parts: Service, table: AnyTable, version: int) -> None:
     async for stored in parts.log.follow(stream_of(table)):
         if stored.version >= version:
             return
+
+
+async def no_sleep(_: float) -> None:
+    """Let the others run, and no time pass."""
+    await asyncio.sleep(0)
 
 
 def stream_of(table: AnyTable) -> str:
