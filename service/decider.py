@@ -9,7 +9,8 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
 from weakref import WeakValueDictionary
 
@@ -19,13 +20,11 @@ from events.base import By, Entry, Event
 from service.errors import Busy, NotFound, Stale
 from service.game import Refused
 from service.ids import new_salt
-from service.log import PAGE, Ahead, Appended, Behind, Gone, Log, Same
+from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
 from service.streams import Shorter, Stored, genesis, head_after
 
 ATTEMPTS = 32
 CACHED_STATES = 4096
-
-T = TypeVar("T")
 
 _logger = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
@@ -92,7 +91,7 @@ class Decider(Generic[STATE]):
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._appends: set[asyncio.Future[Any]] = set()
+        self._appends: set[asyncio.Future[Answer]] = set()
 
     async def newest(self, stream: str) -> STATE:
         """Return the state as it stands in the store now; raise NotFound for a stream without entries."""
@@ -144,7 +143,7 @@ class Decider(Generic[STATE]):
                     return await self._remembered(stream, remembered, state)
                 confirmed = True
                 continue
-            match await self._settled(self._append(stream, state, draft, key)):
+            match await self._appended(stream, state, draft, key):
                 case Stored() as stored:
                     return Decided(stored, state, repeated=False)
                 case Same(version):
@@ -164,25 +163,20 @@ class Decider(Generic[STATE]):
             raise NotFound
         return decide(state, max(self._clock(), state.at))
 
-    async def _settled(self, append: Coroutine[Any, Any, T]) -> T:
-        """Await an append that goes on to its end even if its caller is cancelled."""
-        task = asyncio.ensure_future(append)
-        self._appends.add(task)
-        task.add_done_callback(self._appends.discard)
-        return await asyncio.shield(task)
-
-    async def _append(self, stream: str, state: STATE, draft: Draft, key: str | None) -> "Stored | Same | Newer[STATE]":
+    async def _appended(
+        self, stream: str, state: STATE, draft: Draft, key: str | None
+    ) -> "Stored | Same | Newer[STATE]":
+        """Append a draft; the append is settled and folded even if the caller goes away meanwhile."""
         stored = entry_after(stream, state, draft, key)
-        match await self._log.append(stream, state.version, stored.e, stored.h, key):
+        append = self._log.append(stream, state.version, stored.e, stored.h, key)
+        self._appends.add(append)
+        append.add_done_callback(partial(self._settle, stream, state, stored))
+        match await asyncio.shield(append):
             case Appended():
-                self._add(state, (stored,))
-                self._keep(stream, state)
                 return stored
             case Same() as same:
                 return same
             case Behind(entries):
-                self._add(state, entries)
-                self._keep(stream, state)
                 return Newer(state, confirmed=len(entries) < PAGE)
             case Ahead(length):
                 return Newer(await self._reloaded(stream, state.version, length), confirmed=True)
@@ -190,6 +184,21 @@ class Decider(Generic[STATE]):
                 raise NotFound
             case answer:
                 assert_never(answer)
+
+    def _settle(self, stream: str, state: STATE, stored: Stored, append: "asyncio.Future[Answer]") -> None:
+        """Fold what an append has shown to be in the store."""
+        self._appends.discard(append)
+        if append.exception() is not None:
+            return
+        match append.result():
+            case Appended():
+                self._add(state, (stored,))
+                self._keep(stream, state)
+            case Behind(entries):
+                self._add(state, entries)
+                self._keep(stream, state)
+            case _:
+                pass
 
     async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""

@@ -5,6 +5,8 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
+from litestar.types import HTTPResponseBodyEvent, HTTPResponseStartEvent, Receive, Send
+from litestar.types import Scope as ConnectionScope
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import MAX_EVENTS, Decision, Head, Id, Seat, Version, whole
@@ -91,14 +93,41 @@ def encoded(body: object) -> bytes:
     return _encode(body)
 
 
+class Answer(ASGIResponse):
+    """A response whose bytes and headers are known: sent as they are, without the framework's merging of headers."""
+
+    def __init__(self, body: bytes, status: int, headers: Mapping[str, str], media_type: str | None) -> None:
+        self._body = body
+        self._status = status
+        self._headers = [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
+        if media_type is not None:
+            self._headers.append((b"content-type", media_type.encode("ascii")))
+            self._headers.append((b"content-length", b"%d" % len(body)))
+
+    async def __call__(self, scope: ConnectionScope, receive: Receive, send: Send) -> None:  # noqa: ARG002 as ASGI calls it
+        """Send it."""
+        start: HTTPResponseStartEvent = {
+            "type": "http.response.start",
+            "status": self._status,
+            "headers": self._headers,
+        }
+        body: HTTPResponseBodyEvent = {"type": "http.response.body", "body": self._body, "more_body": False}
+        await send(start)
+        await send(body)
+
+
 def answer(
     body: object, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = "application/json"
-) -> ASGIResponse:
+) -> Answer:
     """Return a response with this body: a value to write as JSON, or bytes as they are."""
-    content = body if isinstance(body, bytes) else _encode(body)
-    return ASGIResponse(body=content, status_code=status, headers=dict(headers or {}), media_type=media_type)
+    return Answer(body if isinstance(body, bytes) else _encode(body), status, headers or {}, media_type)
 
 
-def empty(status: int, headers: Mapping[str, str] | None = None) -> ASGIResponse:
+def told(text: str, headers: Mapping[str, str], media_type: str) -> Answer:
+    """Return a response that is text for people, in UTF-8."""
+    return Answer(text.encode(), 200, headers, f"{media_type}; charset=utf-8")
+
+
+def empty(status: int, headers: Mapping[str, str] | None = None) -> Answer:
     """Return a response without a body."""
-    return ASGIResponse(status_code=status, headers=dict(headers or {}))
+    return Answer(b"", status, headers or {}, None)

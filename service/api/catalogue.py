@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from events.base import GameName, Ruleset
 from service.actions import MAX_TYPES, CommandTag, Reason, Schema
-from service.api.answers import BotName, answer
+from service.api.answers import BotName, answer, told
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import AnyRequest, accepts, header, known_query
 from service.errors import NotFound
@@ -100,7 +100,7 @@ async def rules(request: AnyRequest) -> ASGIResponse:
     text = pages[language].read_text(encoding="utf-8")
     media = accepts(request, MARKDOWN, HTML)
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language", **HEADERS}
-    return answer((page(text) if media == HTML else text).encode(), headers=headers, media_type=media)
+    return told(page(text) if media == HTML else text, headers, media)
 
 
 def _game(request: AnyRequest) -> Game[Any, Any]:

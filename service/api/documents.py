@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from events.base import whole
 from service.api import problems
-from service.api.answers import answer
+from service.api.answers import answer, told
 from service.api.catalogue import HTML, MARKDOWN, Page
 from service.api.document import written
 from service.api.endpoint import Endpoint, Parameter
@@ -34,7 +34,7 @@ async def overview(request: AnyRequest) -> ASGIResponse:
     """Return the reference, with links to everything there is to read."""
     known_query(request)
     accepts(request, HTML)
-    return answer(_shown(request), headers=HEADERS, media_type=HTML)
+    return told(_shown(request), HEADERS, HTML)
 
 
 async def one_page(request: AnyRequest) -> ASGIResponse:
@@ -45,7 +45,7 @@ async def one_page(request: AnyRequest) -> ASGIResponse:
         raise NotFound("There is no such page.")
     media = accepts(request, HTML, MARKDOWN)
     headers = {"Vary": "Accept", **HEADERS}
-    return answer((page(text) if media == HTML else text).encode(), headers=headers, media_type=media)
+    return told(page(text) if media == HTML else text, headers, media)
 
 
 def texts(games: Games) -> dict[str, str]:
@@ -76,12 +76,12 @@ def _written(request: AnyRequest) -> bytes:
     return made
 
 
-def _shown(request: AnyRequest) -> bytes:
+def _shown(request: AnyRequest) -> str:
     """Return the reference, made once a process."""
     state = request.app.state
     if "reference" not in state:
-        state["reference"] = reference(msgspec.json.decode(_written(request)), _links(state.games)).encode()
-    made: bytes = state["reference"]
+        state["reference"] = reference(msgspec.json.decode(_written(request)), _links(state.games))
+    made: str = state["reference"]
     return made
 
 

@@ -87,10 +87,16 @@ async def no_body(request: AnyRequest) -> None:
 
 
 async def _bytes(request: AnyRequest) -> bytes:
-    length = header(request, b"content-length")
-    if length is not None and length.isdigit() and int(length) > MAX_BODY:
-        raise TooLarge(f"A body holds at most {MAX_BODY} bytes.")
-    return await request.body()
+    body = b""
+    while True:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise Malformed("The body broke off.", "")
+        body += message["body"]
+        if len(body) > MAX_BODY:
+            raise TooLarge(f"A body holds at most {MAX_BODY} bytes.")
+        if not message["more_body"]:
+            return body
 
 
 def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
