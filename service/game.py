@@ -1,7 +1,7 @@
 """What a game is to the rest of the service: one value, `Game`, and the few words it is spoken to with.
 
-A game's module ends in `GAME`. Nothing outside a game's three files knows its events, commands or state; routes,
-documents, bots, clocks, replay and laws read this value alone.
+A game's module, or package, ends in `GAME`. Nothing outside a game's own files knows its events, commands or state;
+routes, documents, bots, clocks, replay and laws read this value alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The games that can be played, found by their modules: each module here that ends in `GAME` is one.
+"""The games that can be played, found by their modules: each module or package here ends in `GAME`.
 
 A module elsewhere counts too when the settings name it; so a game can live outside the tree.
 """

@@ -32,8 +32,8 @@ from events.table import TableEvent
 from projections.games.chinkway import SEATS, begin, evolve
 from service.chance import Chance
 from service.game import Ask, Refused
-from service.games.chinkway import GAME
-from service.rules import partners, quests, tricks
+from service.games.chinkway import GAME, partners, quests
+from service.rules import tricks
 from tests.cases.lines import Told
 
 CHANCE = Chance(bytes(32), "table:cases", ("",) * SEATS)

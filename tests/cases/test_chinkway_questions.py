@@ -18,8 +18,8 @@ from events.cards import FRENCH, FrenchCard
 from events.games.chinkway import Dealt, Options, QuestShuffled, QuestTurned
 from projections.games.chinkway import SEATS, begin, evolve
 from service.game import Ask
-from service.games.chinkway import GAME, capturable, playable, score
-from service.rules import partners, quests, standing, tricks
+from service.games.chinkway import GAME, capturable, partners, playable, quests, score
+from service.rules import standing, tricks
 from tests.cases.chinkway_scene import CHANCE, NEUTRAL, Scene, Seating, captures, card_of, cards_of, written
 from tests.cases.lines import Told, read
 from tests.cases.test_chinkway_moves import looked_at_quest

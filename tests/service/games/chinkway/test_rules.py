@@ -24,11 +24,10 @@ from events.games.chinkway import (
 from events.table import Shuffled, TurnBegan
 from projections.games.chinkway import SEATS, Declaring, Playing
 from service.chance import number
-from service.games.chinkway import GAME, Declare, Decline, Discard, Play, playable
-from service.rules import quests
+from service.games.chinkway import GAME, Declare, Decline, Discard, Play, playable, quests
 from tests.cases.chinkway_scene import Scene
 from tests.cases.lines import Told
-from tests.service.games.chinkway_match import (
+from tests.service.games.chinkway.match import (
     PRINTED,
     QUEST_PACK,
     Match,

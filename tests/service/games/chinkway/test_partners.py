@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from service.rules.partners import dealer_of, sides_of
+from service.games.chinkway.partners import dealer_of, sides_of
 
 # Dealer, side and side of each deal, as the rules list them for a first dealer A.
 EARLY = ["A:BC/DE", "B:CD/EA", "C:DE/AB", "D:EA/BC", "E:AB/CD"]

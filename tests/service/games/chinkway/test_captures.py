@@ -18,10 +18,9 @@ from events.games.chinkway import (
 from events.table import Ended, Scored, Shuffled, TurnBegan
 from projections.games.chinkway import SEATS, Capturing, Discarding, Playing
 from service.game import Ask
-from service.games.chinkway import GAME, Capture, Decline, Play, capturable, score
-from service.rules import quests
+from service.games.chinkway import GAME, Capture, Decline, Play, capturable, quests, score
 from tests.cases.chinkway_scene import CHANCE, Scene
-from tests.service.games.chinkway_match import Match, chance, idle, reason, scene
+from tests.service.games.chinkway.match import Match, chance, idle, reason, scene
 
 QUEST = ["3C", "AH", "JC", "QD", "9D"]
 

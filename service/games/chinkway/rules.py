@@ -8,9 +8,7 @@ seating; and everything a table of people says aloud, for there is no chat.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from operator import add
-from typing import Annotated, assert_never
-
-from msgspec import Meta
+from typing import assert_never
 
 from events.base import Event
 from events.cards import FRENCH, FrenchCard
@@ -46,7 +44,9 @@ from projections.games.chinkway import (
 )
 from service.chance import Shuffles, number
 from service.game import Ask, Command, Game, Refused, Seats
-from service.rules import partners, quests, standing, tricks
+from service.games.chinkway import partners, quests
+from service.games.chinkway.commands import Capture, ChinkwayCommand, Declare, Decline, Discard, Play
+from service.rules import standing, tricks
 from service.rules.packs import hands
 
 REASONS = {
@@ -64,39 +64,6 @@ _TRICK = 5
 _QUEST = 5
 _TRUMPS: tuple[Trump, ...] = ("S", "H", "D", "C", "NT")
 
-
-class Discard(Command, frozen=True, tag="chinkway.discard"):
-    """Lay two cards out of play, face down, as the dealer."""
-
-    cards: Annotated[
-        tuple[FrenchCard, FrenchCard],
-        Meta(description="Two different cards of one's hand, in any order.", examples=[["D3", "C2"]]),
-    ]
-
-
-class Declare(Command, frozen=True, tag="chinkway.declare"):
-    """Name trumps, as the dealer; the quest is turned at once."""
-
-    trump: Annotated[Trump, Meta(description="The trump suit; `NT` for no trumps.", examples=["H", "NT"])]
-
-
-class Play(Command, frozen=True, tag="chinkway.play"):
-    """Play a card to the trick."""
-
-    card: Annotated[FrenchCard, Meta(description="A card of one's hand that may be played now.", examples=["SQ"])]
-
-
-class Capture(Command, frozen=True, tag="chinkway.capture"):
-    """Capture a card of the trick one has taken."""
-
-    card: Annotated[FrenchCard, Meta(description="One of the view's `choices`.", examples=["C5"])]
-
-
-class Decline(Command, frozen=True, tag="chinkway.decline"):
-    """Capture nothing of the trick one has taken."""
-
-
-ChinkwayCommand = Discard | Declare | Play | Capture | Decline
 
 # Commands and events are immutable, so one of each serves every table.
 _PLAY = {card: Play(card) for card in FRENCH}

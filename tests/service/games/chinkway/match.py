@@ -15,8 +15,7 @@ from projections.games.chinkway import SEATS, State, View, begin
 from projections.table import Table
 from service.chance import Chance, Shuffles, number
 from service.game import REASONS, Ask, Command, Refused
-from service.games.chinkway import GAME
-from service.rules import quests
+from service.games.chinkway import GAME, quests
 from tests.cases.chinkway_scene import CHANCE, Scene
 from tests.cases.lines import Told
 from tests.stated import Stated

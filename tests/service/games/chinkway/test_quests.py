@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from events.cards import FRENCH, FrenchCard
-from service.rules import quests
+from service.games.chinkway import quests
 
 
 @pytest.mark.parametrize(("aces", "plain", "court"), [("plain", 10, 12), ("court", 9, 16)])

@@ -26,7 +26,7 @@ from projections.games.chinkway import SEATS, Capturing, State
 from projections.table import Table
 from service.game import Command, Refused
 from service.games.chinkway import GAME, Capture, Declare, Decline, Discard, Play
-from tests.service.games.chinkway_match import EVERY_OPTION, VIEWERS, Match, chance, idle
+from tests.service.games.chinkway.match import EVERY_OPTION, VIEWERS, Match, chance, idle
 
 PACKS = Counter([*FRENCH, *(f"q:{card}" for card in FRENCH)])
 

@@ -22,7 +22,7 @@ from service.game import REASONS, Command, Refused
 from service.games.chinkway import GAME, Capture, Declare, Decline, Discard, Play
 from tests.cases.chinkway_scene import Scene
 from tests.cases.lines import Told
-from tests.service.games.chinkway_match import (
+from tests.service.games.chinkway.match import (
     EVERY_OPTION,
     Match,
     chance,
