@@ -14,7 +14,7 @@ from events.base import Event, Seat
 from events.cards import FrenchCard
 from events.table import DealNumber, Points
 
-Category = Literal["S", "H", "D", "C", "court"]
+Category = Literal["spades", "hearts", "diamonds", "clubs", "court"]
 Trump = Literal["S", "H", "D", "C", "NT"]
 Pair = tuple[FrenchCard, FrenchCard]
 Five = tuple[FrenchCard, FrenchCard, FrenchCard, FrenchCard, FrenchCard]
@@ -86,10 +86,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class Shares(msgspec.Struct, frozen=True, gc=False):
     """Parts of the quest by category: plain spades, hearts, diamonds, clubs, and court cards."""
 
-    S: Share
-    H: Share
-    D: Share
-    C: Share
+    spades: Share
+    hearts: Share
+    diamonds: Share
+    clubs: Share
     court: Share
 
 

@@ -228,7 +228,7 @@ def _deal(state: State, event: Dealt) -> None:
     state.played = []
     state.taken = [0] * SEATS
     state.captured = [[] for _ in range(SEATS)]
-    state.met = [{"S": 0, "H": 0, "D": 0, "C": 0, "court": 0} for _ in range(SEATS)]
+    state.met = [{"spades": 0, "hearts": 0, "diamonds": 0, "clubs": 0, "court": 0} for _ in range(SEATS)]
     state.phase = Discarding(event.dealer)
 
 
@@ -247,7 +247,13 @@ def _turn_quest(state: State, event: QuestTurned) -> None:
         del state.pack[: len(event.cards)]
     state.quest = event.cards
     wanted = event.wanted
-    state.wanted = {"S": wanted.S, "H": wanted.H, "D": wanted.D, "C": wanted.C, "court": wanted.court}
+    state.wanted = {
+        "spades": wanted.spades,
+        "hearts": wanted.hearts,
+        "diamonds": wanted.diamonds,
+        "clubs": wanted.clubs,
+        "court": wanted.court,
+    }
     state.leader = event.leader
     state.phase = _PLAYING[event.leader]
 

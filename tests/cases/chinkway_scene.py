@@ -14,6 +14,7 @@ from events.base import By, Event
 from events.cards import FRENCH, FrenchCard
 from events.games.chinkway import (
     Captured,
+    Category,
     DealerDrawn,
     DealScored,
     Dealt,
@@ -57,6 +58,12 @@ def cards_of(written: Sequence[str]) -> list[Card]:
 
 def written(card: str) -> str:
     return card[1:] + card[0]
+
+
+def lettered(counts: Mapping[Category, int]) -> dict[str, int]:
+    """Return counts by category as cases write them: a suit by its letter."""
+    letters = {"spades": "S", "hearts": "H", "diamonds": "D", "clubs": "C", "court": "court"}
+    return {letters[category]: count for category, count in counts.items()}
 
 
 class Seating:

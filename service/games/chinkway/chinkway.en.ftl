@@ -43,18 +43,18 @@ chinkway-declared = { $seat } declares { $trump ->
 }.
 
 chinkway-quest_turned =
-    The quest is { $cards }; it wants { $wanted_S ->
+    The quest is { $cards }; it wants { $wanted_spades ->
         [one] one spade
-       *[other] { $wanted_S } spades
-    }, { $wanted_H ->
+       *[other] { $wanted_spades } spades
+    }, { $wanted_hearts ->
         [one] one heart
-       *[other] { $wanted_H } hearts
-    }, { $wanted_D ->
+       *[other] { $wanted_hearts } hearts
+    }, { $wanted_diamonds ->
         [one] one diamond
-       *[other] { $wanted_D } diamonds
-    }, { $wanted_C ->
+       *[other] { $wanted_diamonds } diamonds
+    }, { $wanted_clubs ->
         [one] one club
-       *[other] { $wanted_C } clubs
+       *[other] { $wanted_clubs } clubs
     } and { $wanted_court ->
         [one] one court card
        *[other] { $wanted_court } court cards

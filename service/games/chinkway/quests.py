@@ -5,19 +5,18 @@ card of one suit. What a captured card and a quest card count as goes by the sam
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import get_args
 
 from events.cards import FRENCH, FrenchCard
+from events.games.chinkway import Category
 
-Category = Literal["S", "H", "D", "C", "court"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
 
-CATEGORIES: tuple[Category, ...] = ("S", "H", "D", "C", "court")
-
-_SUIT: dict[str, Category] = {"S": "S", "H": "H", "D": "D", "C": "C"}
+_PLAIN: dict[str, Category] = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
 
 # By the option `aces`: the category of each card.
 CATEGORY: dict[str, dict[FrenchCard, Category]] = {
-    aces: {card: "court" if card[1] in courts else _SUIT[card[0]] for card in FRENCH}
+    aces: {card: "court" if card[1] in courts else _PLAIN[card[0]] for card in FRENCH}
     for aces, courts in {"plain": "JQK", "court": "JQKA"}.items()
 }
 

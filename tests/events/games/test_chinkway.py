@@ -47,15 +47,15 @@ GOLDEN: list[tuple[Event, str]] = [
         QuestTurned(("C3", "HA", "CJ", "DQ", "D9"), Shares(0, 1, 1, 1, 2), 2),
         (
             '{"type":"chinkway.quest_turned","cards":["C3","HA","CJ","DQ","D9"],'
-            '"wanted":{"S":0,"H":1,"D":1,"C":1,"court":2},"leader":2}'
+            '"wanted":{"spades":0,"hearts":1,"diamonds":1,"clubs":1,"court":2},"leader":2}'
         ),
     ),
     (Played(2, "ST", 3), '{"type":"chinkway.played","seat":2,"card":"ST","next":3}'),
     (Played(1, "SA", None), '{"type":"chinkway.played","seat":1,"card":"SA","next":null}'),
     (TrickTaken(1, ("SA",), ()), '{"type":"chinkway.trick_taken","seat":1,"choices":["SA"],"needed":[]}'),
     (
-        Captured(1, "SA", "S", (1, 2)),
-        '{"type":"chinkway.captured","seat":1,"card":"SA","category":"S","credited":[1,2]}',
+        Captured(1, "SA", "spades", (1, 2)),
+        '{"type":"chinkway.captured","seat":1,"card":"SA","category":"spades","credited":[1,2]}',
     ),
     (Declined(1), '{"type":"chinkway.declined","seat":1}'),
     (

@@ -124,9 +124,9 @@ def test_the_trick_on_the_table_names_its_leader_and_once_full_its_taker() -> No
 
 def test_a_capture_shows_on_its_seat_and_meets_parts_for_those_credited() -> None:
     assert view(3, *TAKEN).choices == ("HA", "D8", "C5")
-    seen = view(3, *TAKEN, Captured(2, "HA", "H", (1, 2)))
+    seen = view(3, *TAKEN, Captured(2, "HA", "hearts", (1, 2)))
     assert seen.captured == ((), (), ("HA",), (), ())
-    assert [met.H for met in seen.met] == [0, 1, 1, 0, 0]
+    assert [met.hearts for met in seen.met] == [0, 1, 1, 0, 0]
     assert (seen.choices, seen.needed) == ((), ())
     assert seen.wanted == Shares(0, 1, 1, 1, 2)
 
@@ -141,7 +141,7 @@ def test_cards_seen_are_those_played_and_the_dealers_own_discards() -> None:
 def test_another_deal_clears_the_table_and_remembers_the_quest() -> None:
     nothing = DealScored(1, (0,) * 5, (0,) * 5, (0,) * 5)
     hands = (FRENCH[42:], FRENCH[:12], FRENCH[12:22], FRENCH[22:32], FRENCH[32:42])
-    seen = view(0, *TAKEN, Captured(2, "HA", "H", (1, 2)), nothing, Dealt(2, 1, ((1,), (2, 3), (4, 0)), hands))
+    seen = view(0, *TAKEN, Captured(2, "HA", "hearts", (1, 2)), nothing, Dealt(2, 1, ((1,), (2, 3), (4, 0)), hands))
     assert (seen.deal, seen.dealer, seen.phase) == (2, 1, "discard")
     assert (seen.trump, seen.quest, seen.wanted, seen.trick, seen.last_trick) == (None, None, None, None, None)
     assert (seen.seen, seen.captured, seen.tricks) == ((), ((),) * 5, (0,) * 5)
@@ -170,7 +170,7 @@ PUBLIC: list[Event] = [
     QUEST,
     Played(1, "SA", 2),
     TrickTaken(2, ("HA",), ()),
-    Captured(2, "HA", "H", (1, 2)),
+    Captured(2, "HA", "hearts", (1, 2)),
     Declined(2),
     DealScored(1, (0,) * 5, (0,) * 5, (0,) * 5),
     Opened(("SJ", "SQ"), (DealDiscard(0, ("S2", "S3")),)),

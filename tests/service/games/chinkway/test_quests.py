@@ -10,7 +10,15 @@ from service.games.chinkway import quests
 
 @pytest.mark.parametrize(("aces", "plain", "court"), [("plain", 10, 12), ("court", 9, 16)])
 def test_every_card_has_one_category(aces: str, plain: int, court: int) -> None:
-    assert quests.count(FRENCH, aces) == {"S": plain, "H": plain, "D": plain, "C": plain, "court": court}
+    suits = dict.fromkeys(["spades", "hearts", "diamonds", "clubs"], plain)
+    assert quests.count(FRENCH, aces) == {**suits, "court": court}
+
+
+@pytest.mark.parametrize(
+    ("card", "category"), [("S2", "spades"), ("HA", "hearts"), ("DT", "diamonds"), ("C9", "clubs")]
+)
+def test_a_plain_card_is_of_the_category_that_bears_its_suits_name(card: FrenchCard, category: str) -> None:
+    assert quests.CATEGORY["plain"][card] == category
 
 
 def test_the_court_cards_are_jacks_queens_and_kings() -> None:

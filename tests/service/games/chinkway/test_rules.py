@@ -135,7 +135,7 @@ class TestDeclare:
         assert declared == Declared(3, "C")
         assert isinstance(turned, QuestTurned)
         assert turned.cards == QUEST_PACK[:5] == ("CA", "CK", "CQ", "CJ", "CT")
-        assert (turned.wanted.C, turned.wanted.court, turned.leader) == (2, 3, 4)
+        assert (turned.wanted.clubs, turned.wanted.court, turned.leader) == (2, 3, 4)
         assert prompt == TurnBegan((4,))
         assert match.state.phase == Playing(4)
 
