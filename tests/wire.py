@@ -53,6 +53,10 @@ class Wire:
         """Let everything through again."""
         self._armed = None
 
+    def hang_up(self) -> None:
+        """Let nobody connect any more."""
+        self._server.close()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         store_reader, store_writer = await asyncio.open_unix_connection(self._store)
         cut = asyncio.Event()

@@ -13,9 +13,10 @@ import pytest
 from redis.asyncio import Redis
 
 from service.embedded import Embedded
-from service.feeds import KEPT, Hint
+from service.feeds import KEPT, Feeds, Hint
 from service.ids import new_id, partition
 from service.log import Appended, Log
+from service.pipe import Pipe
 from service.store import dial
 from service.streams import Shorter, Stored, keys_of, table_stream
 from tests.wire import Wire
@@ -105,6 +106,33 @@ async def test_an_event_is_not_lost_at_the_moment_a_follower_opens(log: Log) -> 
 
     for _ in range(20):
         await asyncio.gather(*(race(turns) for turns in range(50)))
+
+
+async def test_who_comes_after_an_append_shares_no_read_begun_before_it(log: Log, store: Redis, stream: str) -> None:
+    pipe, go_on = Pipe(store), asyncio.Event()
+    begun: list[int] = []
+
+    async def hold_the_first(name: str, after: int) -> list[Stored]:
+        entries = await log.read(name, after)
+        begun.append(after)
+        if len(begun) == 1:
+            await go_on.wait()
+        return entries
+
+    feeds = Feeds(store, pipe, hold_the_first)
+    early = asyncio.create_task(take(feeds.follow(stream, 0), 1))
+    hints = cast("AsyncGenerator[Hint]", feeds.hints({}))
+    while not begun:  # noqa: ASYNC110 the read is not to be changed any further
+        await asyncio.sleep(0)
+    await fill(log, stream, 1, 1)
+    assert (await anext(hints)).version == 1
+    assert versions(await take(feeds.follow(stream, 0), 1)) == [1]
+    assert not early.done()
+    go_on.set()
+    assert versions(await early) == [1]
+    await hints.aclose()
+    await feeds.close()
+    await pipe.close()
 
 
 async def test_followers_far_apart_read_for_themselves(log: Log, stream: str) -> None:

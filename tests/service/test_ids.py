@@ -3,9 +3,9 @@
 import base64
 import hmac
 import json
-import secrets
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_ids_and_salts_take_the_randomness_of_the_system() -> None:
     assert len({new_salt() for _ in range(1000)}) == 1000
 
 
-@pytest.mark.parametrize("text", ["0" * 26, "z" * 26, "0123456789abcdefghjkmnpqrs", new_id(secrets.token_bytes)])
+@pytest.mark.parametrize("text", ["0" * 26, "z" * 26, "0123456789abcdefghjkmnpqrs"])
 def test_every_string_of_26_characters_of_the_alphabet_is_an_id(text: str) -> None:
     assert is_id(text)
 
@@ -43,12 +43,12 @@ def test_nothing_else_is(text: str) -> None:
 
 
 def test_a_salt_is_128_bits_in_base64url() -> None:
-    assert new_salt(lambda count: bytes(count)) == "A" * 22
+    assert new_salt(bytes) == "A" * 22
     assert base64.urlsafe_b64decode(new_salt(lambda count: bytes(range(count))) + "==") == bytes(range(16))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: str(vector["ctx"]))
-def test_a_partition_is_the_first_byte_of_the_ids_hash(vector: dict[str, str]) -> None:
+def test_a_partition_is_the_first_byte_of_the_ids_hash(vector: dict[str, Any]) -> None:
     assert partition(vector["ctx"].removeprefix("table:")) == vector["partition"]
 
 
