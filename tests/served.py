@@ -18,7 +18,6 @@ _NO_TLS = ssl.create_default_context()
 """Made once: a client makes one of its own otherwise, which takes longer than a test."""
 
 
-
 @contextmanager
 def served(redis: str, keys: Path, *games: str, sources: Sources | None = None, sign_up: bool = True) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""

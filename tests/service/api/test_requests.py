@@ -151,7 +151,7 @@ def test_what_can_not_be_had_in_a_media_type_is_said_so(company: Company) -> Non
     "value", ["", "Bearer", "Basic YTpi", "Bearer a b", "Bearer évf", "evf_x", "Bearer " + "a" * 200]
 )
 def test_a_credential_that_is_no_bearer_token_is_refused(nobody: Person, value: str) -> None:
-    answer = nobody.http.get("/v1/me", headers={"Authorization": value.encode()})
+    answer = nobody.http.get("/v1/me", headers=[(b"Authorization", value.encode())])
     assert answer.status_code in (400, 401)
     assert answer.json()["code"] in ("malformed", "unauthenticated")
 
