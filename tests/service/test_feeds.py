@@ -16,9 +16,8 @@ from service.embedded import Embedded
 from service.feeds import KEPT, Feeds, Hint
 from service.ids import new_id, partition
 from service.log import Appended, Log
-from service.pipe import Pipe
-from service.store import dial
 from service.streams import Shorter, Stored, keys_of, table_stream
+from tests.logs import logged, piped
 from tests.wire import Wire
 
 pytestmark = pytest.mark.anyio
@@ -108,8 +107,10 @@ async def test_an_event_is_not_lost_at_the_moment_a_follower_opens(log: Log) -> 
         await asyncio.gather(*(race(turns) for turns in range(50)))
 
 
-async def test_who_comes_after_an_append_shares_no_read_begun_before_it(log: Log, store: Redis, stream: str) -> None:
-    pipe, go_on = Pipe(store), asyncio.Event()
+async def test_who_comes_after_an_append_shares_no_read_begun_before_it(
+    log: Log, store: Redis, valkey_url: str, stream: str
+) -> None:
+    go_on = asyncio.Event()
     begun: list[int] = []
 
     async def hold_the_first(name: str, after: int) -> list[Stored]:
@@ -119,20 +120,20 @@ async def test_who_comes_after_an_append_shares_no_read_begun_before_it(log: Log
             await go_on.wait()
         return entries
 
-    feeds = Feeds(store, pipe, hold_the_first)
-    early = asyncio.create_task(take(feeds.follow(stream, 0), 1))
-    hints = cast("AsyncGenerator[Hint]", feeds.hints({}))
-    while not begun:  # noqa: ASYNC110 the read is not to be changed any further
-        await asyncio.sleep(0)
-    await fill(log, stream, 1, 1)
-    assert (await anext(hints)).version == 1
-    assert versions(await take(feeds.follow(stream, 0), 1)) == [1]
-    assert not early.done()
-    go_on.set()
-    assert versions(await early) == [1]
-    await hints.aclose()
-    await feeds.close()
-    await pipe.close()
+    async with piped(valkey_url) as pipe:
+        feeds = Feeds(store, pipe, hold_the_first)
+        early = asyncio.create_task(take(feeds.follow(stream, 0), 1))
+        hints = cast("AsyncGenerator[Hint]", feeds.hints({}))
+        while not begun:  # noqa: ASYNC110 the read is not to be changed any further
+            await asyncio.sleep(0)
+        await fill(log, stream, 1, 1)
+        assert (await anext(hints)).version == 1
+        assert versions(await take(feeds.follow(stream, 0), 1)) == [1]
+        assert not early.done()
+        go_on.set()
+        assert versions(await early) == [1]
+        await hints.aclose()
+        await feeds.close()
 
 
 async def test_followers_far_apart_read_for_themselves(log: Log, stream: str) -> None:
@@ -185,39 +186,31 @@ async def test_an_entry_is_read_once_for_all_who_follow(log: Log, store: Redis, 
     assert await reads() - before <= 10 + 1
 
 
-async def test_followers_outlast_broken_connections(valkey_url: str, store: Redis, stream: str, tmp_path: Path) -> None:
-    async with Wire(valkey_url, tmp_path / "w") as wire:
-        client = dial(wire.url)
-        log, writer = Log(client), Log(store)
+async def test_followers_outlast_broken_connections(valkey_url: str, log: Log, stream: str, tmp_path: Path) -> None:
+    async with Wire(valkey_url, tmp_path / "w") as wire, logged(wire.url) as reader:
         chance = random.Random(3)
-        following = asyncio.create_task(take(log.follow(stream), 300))
-        hinted = asyncio.create_task(take(log.feeds({}), 300))
+        following = asyncio.create_task(take(reader.follow(stream), 300))
+        hinted = asyncio.create_task(take(reader.feeds({}), 300))
         for version in range(1, 301):
-            await fill(writer, stream, version, version)
+            await fill(log, stream, version, version)
             if version % 30 == 0:
                 wire.cut("reply", chance.randrange(40))
             await asyncio.sleep(0)
         assert versions(await following) == list(range(1, 301))
         assert [hint.version for hint in await hinted] == list(range(1, 301))
         assert wire.cuts
-        await log.close()
-        await writer.close()
-        await client.aclose()
 
 
 async def test_followers_outlast_a_store_that_is_killed(own_store: Callable[..., Embedded], stream: str) -> None:
     embedded = own_store()
-    client = dial(embedded.url)
-    log = Log(client, settle_ms=60_000)
-    following = asyncio.create_task(take(log.follow(stream), 100))
-    await fill(log, stream, 1, 50)
-    assert embedded.pid
-    os.kill(embedded.pid, signal.SIGKILL)
-    await asyncio.to_thread(embedded.restart)
-    await fill(log, stream, 51, 100)
-    assert versions(await following) == list(range(1, 101))
-    await log.close()
-    await client.aclose()
+    async with logged(embedded.url, settle_ms=60_000) as log:
+        following = asyncio.create_task(take(log.follow(stream), 100))
+        await fill(log, stream, 1, 50)
+        assert embedded.pid
+        os.kill(embedded.pid, signal.SIGKILL)
+        await asyncio.to_thread(embedded.restart)
+        await fill(log, stream, 51, 100)
+        assert versions(await following) == list(range(1, 101))
 
 
 async def test_a_follower_whose_stream_lost_entries_is_told(log: Log, store: Redis, stream: str) -> None:

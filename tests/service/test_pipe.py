@@ -1,11 +1,8 @@
 """Every call gets its own reply or one clear error, whatever happens to the connection, the server or the callers."""
 
 import asyncio
-import os
 import random
-import signal
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,7 @@ from redis.exceptions import ResponseError
 
 from service.embedded import Embedded
 from service.pipe import Awaiting, Command, Lost, NotSent, Pipe, Reply
-from service.store import dial
+from tests.logs import piped, stopped
 from tests.stores import BINARIES, free_port, serving
 from tests.wire import Wire
 
@@ -28,30 +25,6 @@ async def pipe(store: Redis) -> AsyncIterator[Pipe]:
     made = Pipe(store)
     yield made
     await made.close()
-
-
-@asynccontextmanager
-async def piped(url: str, *, timeout_ms: int = 2_000) -> AsyncIterator[Pipe]:
-    """Give a pipe to a store's address, for as long as no test needs."""
-    client = dial(url)
-    made = Pipe(client, timeout_ms=timeout_ms)
-    try:
-        async with asyncio.timeout(30):
-            yield made
-    finally:
-        await made.drop()
-        await client.aclose()
-
-
-@contextmanager
-def stopped(pid: int | None) -> Iterator[None]:
-    """Stop a process from running, for a while."""
-    assert pid
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 async def test_replies_come_in_the_shapes_of_the_protocol_as_bytes(pipe: Pipe) -> None:
@@ -132,10 +105,9 @@ async def test_no_reply_ever_reaches_another_caller_in_a_storm_of_cancellations(
     assert await pipe.call("ECHO", "calm") == b"calm"
 
 
-async def test_the_storm_finds_replies_that_shift(store: Redis) -> None:
-    shifted = ShiftedPipe(store, timeout_ms=200)
-    assert await storm(shifted, 2_000) > 0
-    await shifted.drop()
+async def test_the_storm_finds_replies_that_shift(valkey_url: str) -> None:
+    async with piped(valkey_url, timeout_ms=200, kind=ShiftedPipe) as shifted:
+        assert await storm(shifted, 2_000) > 0
 
 
 async def test_a_broken_connection_loses_what_was_sent_and_the_next_call_opens_another(
