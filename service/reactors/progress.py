@@ -37,9 +37,11 @@ class Progress:
         self._saved: list[str | None] = [None] * PARTITIONS
         self.read: list[str] = [BEGINNING] * PARTITIONS
         """Up to where each feed was read."""
+        # Until it is known where to go on, whoever ends us must not keep a cursor.
+        self._unknown = [self.open(number, None) for number in range(PARTITIONS)]
 
-    async def load(self) -> list[int]:
-        """Go on from the cursors that were kept; return the partitions whose streams must all be looked at.
+    async def load(self) -> list[Ticket]:
+        """Go on from the cursors that were kept; return tickets for the partitions whose streams must all be looked at.
 
         These are the ones without a cursor and those whose feed no longer holds the entry at it, since then others
         after it may be missing too; they go on from the end of their feed. Raise redis-py's errors.
@@ -55,9 +57,10 @@ class Progress:
             cursor, first, last = replies[3 * number : 3 * number + 3]
             if cursor is not None and first and order(_text(first[0][0])) <= order(_text(cursor)):
                 self.read[number] = _text(cursor)
+                self.close(self._unknown[number])
             else:
                 self.read[number] = _text(last[0][0]) if last else BEGINNING
-                lost.append(number)
+                lost.append(self._unknown[number])
         return lost
 
     def open(self, partition: int, before: str | None) -> Ticket:
@@ -99,13 +102,6 @@ class Progress:
         for number in range(PARTITIONS):
             calls.smembers(self._aside_key(number))
         return {_text(stream) for streams in await calls.execute() for stream in streams}
-
-    async def forget(self) -> None:
-        """Have the next start look at every stream there is. Raise redis-py's errors."""
-        calls = self._redis.pipeline(transaction=False)
-        for number in range(PARTITIONS):
-            calls.delete(self._cursor_key(number))
-        await calls.execute()
 
     def _cursor_key(self, partition: int) -> str:
         return f"{{{partition:02}}}:cursor:{self._reactor}"

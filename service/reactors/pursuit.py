@@ -122,7 +122,10 @@ class Pursuit:
         self.aside = await _insist(self._progress.aside)
         for stream in self.aside:
             self._start(stream, self._watch(stream))
-        await asyncio.gather(*map(self._look_at_all, lost))
+        # Not `gather`, which leaves the others running when one of them fails or is cancelled.
+        async with asyncio.TaskGroup() as looks:
+            for ticket in lost:
+                looks.create_task(self._look_at_all(ticket))
         return dict(enumerate(self._progress.read))
 
     def heed(self, hint: Hint) -> None:
@@ -145,10 +148,9 @@ class Pursuit:
             watch.coming.append(self._progress.open(partition, before))
         self._start(stream, watch)
 
-    async def _look_at_all(self, partition: int) -> None:
-        """Look at every stream of a partition, and start on those where there is something to do."""
-        held = self._progress.open(partition, None)
-        for stream in await _insist(partial(self._log.streams, partition)):
+    async def _look_at_all(self, lost: Ticket) -> None:
+        """Look at every stream of a partition whose cursor is lost, and start on those that want something done."""
+        for stream in await _insist(partial(self._log.streams, lost.partition)):
             watch = self._watch(stream)
             if watch.over or watch.running:
                 continue
@@ -160,9 +162,9 @@ class Pursuit:
                 watch.version, watch.over = seen.version, seen.over
                 if seen.todo is None:
                     continue
-            watch.coming.append(self._progress.open(partition, None))
+            watch.coming.append(self._progress.open(lost.partition, None))
             self._start(stream, watch)
-        self._progress.close(held)
+        self._progress.close(lost)
 
     def _watch(self, stream: str) -> _Watch:
         watch = self._watches.get(stream)
@@ -272,7 +274,7 @@ async def pursue(log: Log, *pursuits: Pursuit) -> None:
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_save_now_and_then(pursuits))
-            begun = await asyncio.gather(*(pursuit.begin(tasks) for pursuit in pursuits))
+            begun = [await pursuit.begin(tasks) for pursuit in pursuits]
             # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
             async for hint in log.feeds({number: min(ids, key=order) for number, ids in _by_partition(begun)}):
                 for pursuit in pursuits:

@@ -16,14 +16,16 @@ from service.app import Service
 from service.bots import Bot, Bots
 from service.chance import Draws
 from service.game import Command
-from service.reactors.bots import BotMoves, Pause, choice
+from service.ids import new_id
+from service.reactors.bots import BotMoves, Pause, bot_to_act, choice
 from service.reactors.pursuit import TRIES
 from service.reactors.run import run
 from service.referee import AnyTable, Resign
 from service.streams import Stored
-from service.tables import TableFold
+from service.tables import Asked, TableFold
 from tests.service.reactors.matches import (
     ADA,
+    GAME,
     connected,
     ended,
     entry_of,
@@ -40,6 +42,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("store")]
 
 ANYONE = "anyone/1"
 AT_ONCE = Pause(0)
+PEOPLE = [ADA, "b" * 26]
 
 
 def moves(parts: Service, pause: Pause = AT_ONCE, bots: Bots | None = None) -> BotMoves:
@@ -105,6 +108,36 @@ async def test_two_processes_at_once_do_no_harm(valkey_url: str) -> None:
             table = await opened(one, *[ANYONE] * 5)
             log = await ended(one, table)
         assert_each_chosen_once(one, table, log)
+
+
+async def test_a_choice_is_taken_only_at_the_version_it_was_made_for(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        table = await opened(parts, *[ANYONE] * 3)
+        await seated(parts, table, *PEOPLE)
+        await until_a_bot_is_prompted(parts, table)
+        reactor = moves(parts)
+        seen = await reactor.look(stream_of(table), 0)
+        assert seen.todo is not None
+        # Nobody waits for this one, so the prompt stands, and its turn.
+        done = await parts.tables.act(Asked(PEOPLE[0], GAME, table.id), Resign())
+        turn = done.table.turn
+        assert turn < done.decision.version == seen.version + 1
+        assert await seen.todo() == seen.version + 1
+        assert (await parts.tables.reached(stream_of(table), 0)).version == seen.version + 1
+        seen = await reactor.look(stream_of(table), 0)
+        assert seen.todo is not None
+        assert await seen.todo() == seen.version + 1
+
+
+async def until_a_bot_is_prompted(parts: Service, table: AnyTable) -> None:
+    """Have people make their silent moves until a bot must act."""
+    while True:
+        now = await parts.tables.reached(stream_of(table), 0)
+        if bot_to_act(now) is not None:
+            return
+        (seat,) = now.to_act
+        command = parts.tables.game_of(now).idle(now.play, seat)
+        await parts.tables.act(Asked(PEOPLE[seat], GAME, table.id), command)
 
 
 async def test_what_a_process_had_begun_another_ends_from_its_cursors(valkey_url: str) -> None:
@@ -232,7 +265,7 @@ async def test_a_bot_that_chooses_what_is_not_legal_is_set_aside(store: Redis, v
                 pass
 
 
-async def test_tables_without_bots_are_read_until_play_begins_and_never_again(valkey_url: str) -> None:
+async def test_only_tables_are_read_and_those_without_bots_until_play_begins(valkey_url: str) -> None:
     looks: list[str] = []
 
     class Counted(BotMoves):
@@ -241,13 +274,16 @@ async def test_tables_without_bots_are_read_until_play_begins_and_never_again(va
             return await super().look(stream, version)
 
     people = [letter * 26 for letter in "abcde"]
+    tournament = f"tournament:{new_id()}"
     async with connected(valkey_url) as parts, pursuing(parts, Counted(parts.tables, parts.bots, AT_ONCE)):
+        await parts.log.append(tournament, 0, b"{}", bytes(32))
         table = await opened(parts)
         await seated(parts, table, *people)
         await asyncio.gather(*(move_silently(parts, table, person) for person in people))
         # By the end of another match all hints of the first were heard.
         await ended(parts, await opened(parts, *[ANYONE] * 5))
     assert 0 < looks.count(stream_of(table)) <= 6
+    assert tournament not in looks
 
 
 async def test_stopped_reactors_leave_no_task(valkey_url: str) -> None:

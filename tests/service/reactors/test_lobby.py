@@ -141,6 +141,21 @@ async def test_kept_through_kills_or_rebuilt_the_lobby_is_the_same(store: Redis,
         assert await kept(store) == live_lobby
 
 
+async def test_what_a_killed_process_listed_by_halves_is_put_right(store: Redis, valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        async with pursuing(parts, keeping(parts)):
+            await opened(parts)
+            (expected,) = (await folded(parts)).values()
+            await until_listed(parts, expected)
+        whole = await kept(store)
+        # It was killed after the first of its writes, and so before its cursor went on.
+        for pattern in ("lobby:index:*", "*:cursor:lobby"):
+            await store.delete(*await store.keys(pattern))
+        async with pursuing(parts, keeping(parts)):
+            await until_listed(parts, expected)
+        assert await kept(store) == whole
+
+
 async def live(parts: Service, point: str, chance: random.Random) -> None:
     """Have a table come to some point of its life."""
     bots = {"bots": 5, "mixed": 3}.get(point, 0)
