@@ -41,7 +41,7 @@ async def append(store: Redis, stream: str, expected: int, e: bytes = b"e", key:
 
 
 async def ask(store: Redis, *command: bytes | str | int) -> Any:  # noqa: ANN401 a raw reply
-    return await store.execute_command(*command)  # type: ignore[no-untyped-call]
+    return await store.execute_command(*command)  # type: ignore[no-untyped-call] # redis-py has not annotated it
 
 
 async def test_an_entry_has_exactly_the_fields_e_and_h_under_its_version(store: Redis, stream: str, keys: Keys) -> None:
