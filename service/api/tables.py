@@ -82,6 +82,7 @@ IF_MATCH = Parameter(
 )
 IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
 PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
+TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
@@ -91,18 +92,51 @@ _take_seat = msgspec.json.Decoder(TakeSeat)
 
 
 class TableRoutes:
-    """The routes of one game's tables."""
+    """The routes of one game's tables: each a value, which the document is made from, and its handler below."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
         """Make the routes of this game."""
         self._game = game
         self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
         self._command = msgspec.json.Decoder(self.commands)
+        self._path = f"/v1/{game.name}/tables"
+        self._kind = game.title.replace(" ", "")
+        self._event_types = TableEvent | game.projection.events
+        self._view_type = _view_of(game)
+        self._done_type = _typed(Done, self._event_types, self._view_type)
 
     @property
     def commands(self) -> object:
         """The union of all that a seat or the host may post at a table of this game."""
         return self._game.commands | Resign | Abandon
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Return the routes, typed for this game."""
+        return (
+            self._post_table(),
+            self._get_table(),
+            self._post_seat(),
+            self._delete_seat(),
+            self._post_start(),
+            self._get_actions(),
+            self._post_command(),
+            self._get_events(),
+        )
+
+    def _post_table(self) -> Endpoint:
+        return Endpoint(
+            method="POST",
+            path=self._path,
+            name=f"open{self._kind}Table",
+            summary=f"Open a table of {self._game.title} as its host.",
+            handler=self.create,
+            body=_typed(NewTable, self._game.projection.options),
+            parameters=(IDEMPOTENCY_KEY,),
+            answers={201: self._view_type},
+            headers=("ETag", "Location"),
+            errors=(400, 401, 403, 409, 413, 415, 422, 503),
+            tag=self._game.name,
+        )
 
     async def create(self, request: AnyRequest) -> ASGIResponse:
         """Open a table."""
@@ -114,7 +148,21 @@ class TableRoutes:
         done = await tables.create(who.account, self._game, command, once(request, who.account))
         asked = Asked(who.account, self._game.name, done.table.id)
         view = await tables.view_at(asked, done.decision.version)
-        return answer(view, 201, {"Location": f"/v1/{self._game.name}/tables/{view.table}", **_view_headers(view)})
+        return answer(view, 201, {"Location": f"{self._path}/{view.table}", **_view_headers(view)})
+
+    def _get_table(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self._path}/{{table}}",
+            name=f"get{self._kind}Table",
+            summary="The table as you may see it, now or at a version.",
+            handler=self.look,
+            parameters=(TABLE, AT, IF_NONE_MATCH),
+            answers={200: self._view_type, 304: None},
+            headers=("ETag",),
+            errors=(400, 401, 404, 503),
+            tag=self._game.name,
+        )
 
     async def look(self, request: AnyRequest) -> ASGIResponse:
         """Return the table as its viewer may see it, now or at a version."""
@@ -131,6 +179,21 @@ class TableRoutes:
             return empty(304, headers)
         return answer(view, headers=headers)
 
+    def _post_seat(self) -> Endpoint:
+        return Endpoint(
+            method="POST",
+            path=f"{self._path}/{{table}}/seats",
+            name=f"take{self._kind}Seat",
+            summary="Take a seat, or seat a bot as the host.",
+            handler=self.sit,
+            body=TakeSeat,
+            examples=({}, {"seat": 2, "nonce": "dice-4163"}, {"bot": "anyone"}),
+            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH),
+            answers={201: Seated},
+            errors=COMMAND_ERRORS,
+            tag=self._game.name,
+        )
+
     async def sit(self, request: AnyRequest) -> ASGIResponse:
         """Take a seat, or seat a bot."""
         who = await identity(request, "play")
@@ -142,6 +205,20 @@ class TableRoutes:
         taken = next(event.seat for event in done.decision.events if isinstance(event, SeatTaken))
         return answer(Seated(taken, done.decision.version, done.decision.head), 201)
 
+    def _delete_seat(self) -> Endpoint:
+        return Endpoint(
+            method="DELETE",
+            path=f"{self._path}/{{table}}/seats/me",
+            name=f"leave{self._kind}Seat",
+            summary="Stand up before play.",
+            handler=self.leave,
+            parameters=(TABLE, IF_MATCH, PREFER),
+            answers={200: self._done_type},
+            headers=("Preference-Applied",),
+            errors=(400, 401, 403, 404, 409, 412, 413, 503),
+            tag=self._game.name,
+        )
+
     async def leave(self, request: AnyRequest) -> ASGIResponse:
         """Stand up before play."""
         who = await identity(request, "play")
@@ -149,6 +226,20 @@ class TableRoutes:
         await no_body(request)
         done = await self._act(request, who.account, Leave())
         return await _done(request, done, 200)
+
+    def _post_start(self) -> Endpoint:
+        return Endpoint(
+            method="POST",
+            path=f"{self._path}/{{table}}/start",
+            name=f"start{self._kind}Table",
+            summary="Start play with the seats taken, as the host.",
+            handler=self.start,
+            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
+            answers={201: self._done_type},
+            headers=("Preference-Applied",),
+            errors=COMMAND_ERRORS,
+            tag=self._game.name,
+        )
 
     async def start(self, request: AnyRequest) -> ASGIResponse:
         """Start play with the seats taken, as the host."""
@@ -158,6 +249,21 @@ class TableRoutes:
         done = await self._act(request, who.account, Start())
         return await _done(request, done, 201)
 
+    def _post_command(self) -> Endpoint:
+        return Endpoint(
+            method="POST",
+            path=f"{self._path}/{{table}}/commands",
+            name=f"post{self._kind}Command",
+            summary="Take one command.",
+            handler=self.command,
+            body=self.commands,
+            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
+            answers={201: self._done_type},
+            headers=("Preference-Applied",),
+            errors=COMMAND_ERRORS,
+            tag=self._game.name,
+        )
+
     async def command(self, request: AnyRequest) -> ASGIResponse:
         """Take one command."""
         who = await identity(request, "play")
@@ -166,12 +272,39 @@ class TableRoutes:
         done = await self._act(request, who.account, command)
         return await _done(request, done, 201)
 
+    def _get_actions(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self._path}/{{table}}/actions",
+            name=f"get{self._kind}Actions",
+            summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
+            handler=self.actions,
+            parameters=(TABLE,),
+            answers={200: _typed(Actions, self._game.commands)},
+            errors=(400, 401, 404, 503),
+            tag=self._game.name,
+        )
+
     async def actions(self, request: AnyRequest) -> ASGIResponse:
         """Return what the viewer's seat may do now."""
         who = await identity(request)
         known_query(request)
         found = await _tables(request).actions(self._asked(request, who.account))
         return answer(found, headers=VIEW_HEADERS)
+
+    def _get_events(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self._path}/{{table}}/events",
+            name=f"get{self._kind}Events",
+            summary="The decisions after a version, as you may see them.",
+            handler=self.events,
+            parameters=(TABLE, AFTER, LIMIT),
+            answers={200: _typed(Decisions, self._event_types)},
+            media={NDJSON: _typed(Decision, self._event_types)},
+            errors=(400, 401, 404, 406, 503),
+            tag=self._game.name,
+        )
 
     async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version, a page of JSON or all of them as NDJSON."""
@@ -188,115 +321,6 @@ class TableRoutes:
             )
         page = await tables.decisions(asked, after, limit)
         return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
-
-    def endpoints(self) -> tuple[Endpoint, ...]:
-        """Return the routes, typed for this game."""
-        name, kind = self._game.name, self._game.title.replace(" ", "")
-        events = TableEvent | self._game.projection.events
-        view = _view_of(self._game)
-        table = Parameter("table", "path", Id, "The table's id.", required=True)
-        at = f"/v1/{name}/tables"
-        done = _typed(Done, events, view)
-        return (
-            Endpoint(
-                method="POST",
-                path=at,
-                name=f"open{kind}Table",
-                summary=f"Open a table of {self._game.title} as its host.",
-                handler=self.create,
-                body=_typed(NewTable, self._game.projection.options),
-                parameters=(IDEMPOTENCY_KEY,),
-                answers={201: view},
-                headers=("ETag", "Location"),
-                errors=(400, 401, 403, 409, 413, 415, 422, 503),
-                tag=name,
-            ),
-            Endpoint(
-                method="GET",
-                path=f"{at}/{{table}}",
-                name=f"get{kind}Table",
-                summary="The table as you may see it, now or at a version.",
-                handler=self.look,
-                parameters=(table, AT, IF_NONE_MATCH),
-                answers={200: view, 304: None},
-                headers=("ETag",),
-                errors=(400, 401, 404, 503),
-                tag=name,
-            ),
-            Endpoint(
-                method="POST",
-                path=f"{at}/{{table}}/seats",
-                name=f"take{kind}Seat",
-                summary="Take a seat, or seat a bot as the host.",
-                handler=self.sit,
-                body=TakeSeat,
-                examples=({}, {"seat": 2, "nonce": "dice-4163"}, {"bot": "anyone"}),
-                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH),
-                answers={201: Seated},
-                errors=COMMAND_ERRORS,
-                tag=name,
-            ),
-            Endpoint(
-                method="DELETE",
-                path=f"{at}/{{table}}/seats/me",
-                name=f"leave{kind}Seat",
-                summary="Stand up before play.",
-                handler=self.leave,
-                parameters=(table, IF_MATCH, PREFER),
-                answers={200: done},
-                headers=("Preference-Applied",),
-                errors=(400, 401, 403, 404, 409, 412, 413, 503),
-                tag=name,
-            ),
-            Endpoint(
-                method="POST",
-                path=f"{at}/{{table}}/start",
-                name=f"start{kind}Table",
-                summary="Start play with the seats taken, as the host.",
-                handler=self.start,
-                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-                answers={201: done},
-                headers=("Preference-Applied",),
-                errors=COMMAND_ERRORS,
-                tag=name,
-            ),
-            Endpoint(
-                method="GET",
-                path=f"{at}/{{table}}/actions",
-                name=f"get{kind}Actions",
-                summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
-                handler=self.actions,
-                parameters=(table,),
-                answers={200: _typed(Actions, self._game.commands)},
-                errors=(400, 401, 404, 503),
-                tag=name,
-            ),
-            Endpoint(
-                method="POST",
-                path=f"{at}/{{table}}/commands",
-                name=f"post{kind}Command",
-                summary="Take one command.",
-                handler=self.command,
-                body=self.commands,
-                parameters=(table, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-                answers={201: done},
-                headers=("Preference-Applied",),
-                errors=COMMAND_ERRORS,
-                tag=name,
-            ),
-            Endpoint(
-                method="GET",
-                path=f"{at}/{{table}}/events",
-                name=f"get{kind}Events",
-                summary="The decisions after a version, as you may see them.",
-                handler=self.events,
-                parameters=(table, AFTER, LIMIT),
-                answers={200: _typed(Decisions, events)},
-                media={NDJSON: _typed(Decision, events)},
-                errors=(400, 401, 404, 406, 503),
-                tag=name,
-            ),
-        )
 
     def _create(self, wanted: NewTable[Any], bots: Bots) -> Create:
         options = self._game.projection.options() if wanted.options is UNSET else wanted.options
