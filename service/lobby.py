@@ -19,12 +19,11 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 from redis.asyncio import Redis
-from redis.exceptions import ConnectionError as ConnectionLost
-from redis.exceptions import TimeoutError as TimedOut
 
 from projections.lobby import Summary
 from projections.table import Status
-from service.errors import Malformed, StoreDown
+from service.errors import Malformed
+from service.store import answered
 
 LISTED: Final[tuple[Status, ...]] = ("open", "playing")
 """The statuses of tables in the lobby."""
@@ -78,10 +77,8 @@ class Lobby:
 
     async def find(self, table: str) -> Summary | None:
         """Return a table's summary as it was put last, None if it is not in the lobby; raise StoreDown."""
-        try:
+        with answered():
             stored = await self._redis.hget(_TABLES, table)
-        except (ConnectionLost, TimedOut) as error:
-            raise _down() from error
         return None if stored is None else _summary.decode(stored)
 
     async def put(self, summary: Summary) -> None:
@@ -98,10 +95,8 @@ class Lobby:
                 calls.zrem(index, place)
         if summary.status not in LISTED:
             calls.hdel(_TABLES, summary.table)
-        try:
+        with answered():
             await calls.execute()
-        except (ConnectionLost, TimedOut) as error:
-            raise _down() from error
 
     async def clear(self) -> None:
         """Take every table out, to list anew what the streams hold."""
@@ -112,21 +107,17 @@ class Lobby:
         index = _index(wanted.game or ANY, wanted.status or ANY)
         start = "+" if after is None else f"({after}"
         query = ("ZRANGE", index, start, "-", "BYLEX", "REV", "LIMIT", 0, count)
-        try:
+        with answered():
             # redis-py's own method declares the ends of a range to be numbers, which by lex they are not.
             members: list[bytes] = await self._redis.execute_command(*query)  # type: ignore[no-untyped-call]
-        except (ConnectionLost, TimedOut) as error:
-            raise _down() from error
         return [member.decode("ascii") for member in members]
 
     async def _at(self, places: list[str]) -> list[Summary]:
         """Return the summaries of tables at these places in the indexes, without those that have just left."""
         if not places:
             return []
-        try:
+        with answered():
             stored = await self._redis.hmget(_TABLES, [place.partition(":")[2] for place in places])
-        except (ConnectionLost, TimedOut) as error:
-            raise _down() from error
         return [_summary.decode(summary) for summary in stored if summary is not None]
 
 
@@ -157,7 +148,3 @@ def _place_of(cursor: str) -> str:
     if _PLACE.fullmatch(place) is None or _cursor(place) != cursor:
         raise Malformed("The parameter after must be the `next` of an earlier page.", "after")
     return place
-
-
-def _down() -> StoreDown:
-    return StoreDown("The store does not answer.")

@@ -13,13 +13,16 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from redis import exceptions
 from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+
+from service.errors import StoreDown
 
 OLDEST = (7, 0)
 """The first Redis with functions. Valkey calls itself 7.2.4 here, whatever its own version."""
@@ -47,6 +50,13 @@ OPTIONS = frozenset(
     }
 )
 """What an address may say after its question mark: who we are, and whom TLS trusts. The rest is decided here."""
+
+_AWAY = (
+    exceptions.ConnectionError,  # loading and failed sign-in among them
+    exceptions.TimeoutError,
+    exceptions.ReadOnlyError,
+    exceptions.OutOfMemoryError,
+)
 
 Facts = Mapping[str, object]
 """What INFO says."""
@@ -140,6 +150,15 @@ def where(url: str) -> str:
             return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
         case _:
             raise _malformed()
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """Raise StoreDown if the store does not answer what is asked of it in this block, or can't write now."""
+    try:
+        yield
+    except _AWAY as error:
+        raise StoreDown("The store does not answer.") from error
 
 
 class _Unfit(Exception):

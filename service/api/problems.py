@@ -5,6 +5,7 @@ version carries what was missed. No problem holds a card that was not the player
 """
 
 import logging
+import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
@@ -182,8 +183,9 @@ def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> Respo
 
 
 def of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """Answer a fault of the service: it is logged whole, and told to nobody."""
-    _logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
+    place = "".join(traceback.format_tb(error.__traceback__))
+    _logger.error("%s %s failed: %s\n%s", request.method, request.scope["path"], type(error).__name__, place)
     detail = "The service has failed at this; nothing of the request is known to have happened."
     status, code = _BUG
     return _answer(Problem(type=_type(code), title=TITLES[status], status=status, code=code, detail=detail))

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 
 from service.errors import Malformed, NotFound, Unauthenticated, Unreadable
 from service.ids import is_id, new_id
+from service.store import answered
 
 Scope = Literal["play", "host", "bot", "arbiter", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -55,7 +56,7 @@ def clean_name(name: str) -> str:
 
 
 class Accounts:
-    """The accounts and tokens kept in the store."""
+    """The accounts and tokens kept in the store; each of its methods may raise StoreDown."""
 
     def __init__(self, redis: Redis, monotonic: Callable[[], float] = time.monotonic) -> None:
         """Keep accounts in this store; `monotonic` (seconds) tells how long a token was trusted."""
@@ -66,7 +67,8 @@ class Accounts:
     async def create(self, name: str) -> Account:
         """Open an account of this name; names need not be unique."""
         account = Account(new_id(), clean_name(name))
-        await self._redis.hset(_account_key(account.id), mapping={"name": account.name, "created": _now_ms()})
+        with answered():
+            await self._redis.hset(_account_key(account.id), mapping={"name": account.name, "created": _now_ms()})
         return account
 
     async def find(self, account: str) -> Account:
@@ -82,7 +84,8 @@ class Accounts:
         async with self._redis.pipeline(transaction=False) as pipe:
             for account in ids:
                 pipe.hget(_account_key(account), "name")
-            names: list[bytes | None] = await pipe.execute()
+            with answered():
+                names: list[bytes | None] = await pipe.execute()
         if None in names:
             raise NotFound("There is no such player.")
         return [Account(account, name.decode()) for account, name in zip(ids, names, strict=True) if name is not None]
@@ -90,17 +93,19 @@ class Accounts:
     async def issue_token(self, account: str, scopes: Iterable[Scope], expires_ms: int | None = None) -> str:
         """Make a token for an account; it is returned this once. `expires_ms` is UTC, None for never."""
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
-        await self._redis.hset(
-            _token_key(token),
-            mapping={
-                "account": account,
-                "scopes": " ".join(scopes),
-                "created": _now_ms(),
-                "expires": 0 if expires_ms is None else expires_ms,
-            },
-        )
-        if expires_ms is not None:
-            await self._redis.pexpireat(_token_key(token), expires_ms)
+        key = _token_key(token)
+        fields = {
+            "account": account,
+            "scopes": " ".join(scopes),
+            "created": str(_now_ms()),
+            "expires": str(expires_ms or 0),
+        }
+        async with self._redis.pipeline() as pipe:
+            pipe.hset(key, items=[part for field in fields.items() for part in field])
+            if expires_ms is not None:
+                pipe.pexpireat(key, expires_ms)
+            with answered():
+                await pipe.execute()
         return token
 
     async def identify(self, token: str) -> Identity:
@@ -117,7 +122,8 @@ class Accounts:
 
     async def _looked_up(self, token: str) -> Identity:
         self._trusted.pop(token, None)
-        found = await self._redis.hmget(_token_key(token), ["account", "scopes"])
+        with answered():
+            found = await self._redis.hmget(_token_key(token), ["account", "scopes"])
         account, scopes = cast("list[bytes | None]", found)
         if account is None or scopes is None:
             raise Unauthenticated("The token is unknown, expired or revoked.")
