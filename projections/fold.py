@@ -77,7 +77,7 @@ def evolve(projection: Projection[PLAY, OPTIONS], table: Table[PLAY, OPTIONS], e
     if isinstance(event, Created):
         table.options = msgspec.convert(event.options, projection.options)
     elif isinstance(event, Started):
-        table.play = projection.begin(cast("OPTIONS", table.options), len(table.sitters), event.seats)
+        table.play = projection.begin(cast("OPTIONS", table.options), len(table.players), event.seats)
 
 
 def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None) -> Event:

@@ -37,10 +37,10 @@ OPTIONS = TypeVar("OPTIONS")
 Status = Literal["open", "playing", "paused", "ended"]
 
 
-class Sitter(Struct, frozen=True, gc=False):
-    """Who sits on a seat; `bot` names a bot and its build, null for a person."""
+class Player(Struct, frozen=True, gc=False):
+    """The person or bot that sits on a seat; `bot` names a bot and its build, None for a person."""
 
-    player: str
+    id: str
     nonce: str
     bot: str | None
 
@@ -48,7 +48,7 @@ class Sitter(Struct, frozen=True, gc=False):
 class Table(Struct, Generic[PLAY, OPTIONS]):
     """A table at one version; `play` is the state of its game, None before play.
 
-    `options` are the game's own, None only at version 0. `sitters` has one place per seat, None where nobody sits;
+    `options` are the game's own, None only at version 0. `players` has one place per seat, None where nobody sits;
     `former` remembers the seats of those who left before play, `resigned` the order in which seats were given up.
     `seed` and `orders` are what `Opened` will state: None and empty in a fold of redacted decisions, until then.
     """
@@ -64,7 +64,7 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     status: Status = "open"
     outcome: Outcome | None = None
     options: OPTIONS | None = None
-    sitters: list[Sitter | None] = []
+    players: list[Player | None] = []
     former: dict[str, int] = {}
     resigned: tuple[int, ...] = ()
     to_act: tuple[int, ...] = ()
@@ -78,17 +78,17 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     @property
     def taken(self) -> tuple[int, ...]:
         """The seats somebody sits on, ascending."""
-        return tuple(seat for seat, sitter in enumerate(self.sitters) if sitter is not None)
+        return tuple(seat for seat, player in enumerate(self.players) if player is not None)
 
     @property
     def nonces(self) -> tuple[str, ...]:
         """The nonces that count, one per seat; an untaken seat's is empty."""
-        return tuple(sitter.nonce if sitter is not None else "" for sitter in self.sitters)
+        return tuple(player.nonce if player is not None else "" for player in self.players)
 
-    def seat_of(self, player: str) -> int | None:
-        """Return the seat where this player sits, None for a spectator."""
-        for seat, sitter in enumerate(self.sitters):
-            if sitter is not None and sitter.player == player:
+    def seat_of(self, player_id: str) -> int | None:
+        """Return the seat where the player of this id sits, None for a spectator."""
+        for seat, player in enumerate(self.players):
+            if player is not None and player.id == player_id:
                 return seat
         return None
 
@@ -106,11 +106,11 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
                 table.orders.append(Order(c, order))
         case Scored(_, _, scores):
             table.scores = scores
-        case SeatTaken(seat, player, nonce, bot):
-            table.sitters[seat] = Sitter(player, nonce, bot)
-        case SeatLeft(seat, player):
-            table.sitters[seat] = None
-            table.former[player] = seat
+        case SeatTaken(seat, player_id, nonce, bot):
+            table.players[seat] = Player(player_id, nonce, bot)
+        case SeatLeft(seat, player_id):
+            table.players[seat] = None
+            table.former[player_id] = seat
         case Resigned(seat):
             table.resigned += (seat,)
             table.to_act = tuple(other for other in table.to_act if other != seat)
@@ -120,7 +120,7 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
             table.seed = seed
         case Started(seats):
             table.status = "playing"
-            table.scores = tuple(0 if seat in seats else None for seat in range(len(table.sitters)))
+            table.scores = tuple(0 if seat in seats else None for seat in range(len(table.players)))
         case Ended(outcome, places):
             table.status = "ended"
             table.outcome = outcome
@@ -137,7 +137,7 @@ def _create(table: Table[PLAY, OPTIONS], event: Created) -> None:
     table.ruleset = event.ruleset
     table.host = event.host
     table.start = event.start
-    table.sitters = [None] * event.seats
+    table.players = [None] * event.seats
     table.scores = (None,) * event.seats
 
 
@@ -220,7 +220,7 @@ def public(table: Table[PLAY, OPTIONS], seat: int | None) -> Public:
         "ruleset": table.ruleset,
         "status": table.status,
         "outcome": table.outcome,
-        "seats": tuple(_seat_view(table, number) for number in range(len(table.sitters))),
+        "seats": tuple(_seat_view(table, number) for number in range(len(table.players))),
         "you": seat,
         "to_act": table.to_act,
         "turn": table.turn,
@@ -231,8 +231,6 @@ def public(table: Table[PLAY, OPTIONS], seat: int | None) -> Public:
 
 
 def _seat_view(table: Table[PLAY, OPTIONS], seat: int) -> SeatView:
-    sitter = table.sitters[seat]
+    player = table.players[seat]
     resigned = seat in table.resigned
-    return (
-        SeatView(seat, None, None, resigned) if sitter is None else SeatView(seat, sitter.player, sitter.bot, resigned)
-    )
+    return SeatView(seat, None, None, resigned) if player is None else SeatView(seat, player.id, player.bot, resigned)

@@ -157,7 +157,7 @@ class Referee:
     def _consequence(self, game: AnyGame, table: AnyTable, event: Event) -> Sequence[Event]:
         """Return what one event brings about at once, whatever the game."""
         match event:
-            case SeatTaken() if table.start == "full" and None not in table.sitters:
+            case SeatTaken() if table.start == "full" and None not in table.players:
                 return (Started(table.taken),)
             case Started():
                 return tuple(game.start(table.play, self.chances(table)))
@@ -176,7 +176,7 @@ class Referee:
 def _own(table: AnyTable) -> AnyTable:
     """Copy a table to fold on; what events only add to is copied flat, for it grows with the log."""
     own = copy.copy(table)
-    own.sitters, own.former, own.orders = list(table.sitters), dict(table.former), list(table.orders)
+    own.players, own.former, own.orders = list(table.players), dict(table.former), list(table.orders)
     own.play = copy.deepcopy(table.play)
     return own
 
@@ -196,7 +196,7 @@ def _neutral(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
             yield _start(game, table, ask)
         case Abandon():
             _may_host(table, ask)
-            yield Ended("abandoned", (None,) * len(table.sitters))
+            yield Ended("abandoned", (None,) * len(table.players))
         case Resign():
             yield from _resign(game, table, ask)
         case _:
@@ -216,23 +216,23 @@ def _sit(table: AnyTable, ask: Ask) -> SeatTaken:
     return SeatTaken(seat_to_take(table, player, command.seat), player, command.nonce, None)
 
 
-def seat_to_take(table: AnyTable, player: str | None, wanted: int | None) -> int:
+def seat_to_take(table: AnyTable, player_id: str | None, wanted: int | None) -> int:
     """Return the seat that sitting down would take; raise Refused where there is none.
 
     Who left may come back, but to the same seat alone: one seat per account and table, ever.
     """
-    former = table.former.get(player) if player is not None else None
+    former = table.former.get(player_id) if player_id is not None else None
     if former is not None:
         if wanted not in (None, former):
             raise Refused("already_seated")
         wanted = former
     if wanted is None:
-        wanted = next((seat for seat, sitter in enumerate(table.sitters) if sitter is None), None)
+        wanted = next((seat for seat, player in enumerate(table.players) if player is None), None)
         if wanted is None:
             raise Refused("table_full")
-    if wanted >= len(table.sitters):
+    if wanted >= len(table.players):
         raise Refused("no_such_seat")
-    if table.sitters[wanted] is not None:
+    if table.players[wanted] is not None:
         raise Refused("seat_taken")
     return wanted
 
@@ -247,7 +247,7 @@ def _leave(table: AnyTable, ask: Ask) -> SeatLeft:
 def _start(game: AnyGame, table: AnyTable, ask: Ask) -> Started:
     _may_host(table, ask)
     taken = table.taken
-    enough = None not in table.sitters if table.start == "full" else len(taken) >= game.seats.least
+    enough = None not in table.players if table.start == "full" else len(taken) >= game.seats.least
     if not enough:
         raise Refused("seats_missing")
     return Started(taken)
@@ -265,8 +265,8 @@ def _resign(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
 
 
 def _is_person(table: AnyTable, seat: int) -> bool:
-    sitter = table.sitters[seat]
-    return sitter is not None and sitter.bot is None
+    player = table.players[seat]
+    return player is not None and player.bot is None
 
 
 def _may_host(table: AnyTable, ask: Ask) -> None:
@@ -286,7 +286,7 @@ def _may_play(table: AnyTable, seat: int | None) -> None:
 
 
 def _seated(table: AnyTable, seat: int | None) -> int:
-    if seat is None or table.sitters[seat] is None:
+    if seat is None or table.players[seat] is None:
         raise NotSeated
     return seat
 

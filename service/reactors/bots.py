@@ -73,9 +73,8 @@ class BotMoves:
         if seat is None:
             return Seen(table.version, over=_is_over(table))
         command = choice(self._tables.game_of(table), table, seat, self._bots)
-        sitter = table.sitters[seat]
-        player = sitter.player if sitter is not None else ""
-        asked = Asked(player, table.game, table.id, only_at=table.version)
+        player = table.players[seat]
+        asked = Asked(player.id if player is not None else "", table.game, table.id, only_at=table.version)
         return Seen(table.version, partial(self._move, asked, command, table.at))
 
     async def _move(self, asked: Asked, command: Command, at: int) -> int:
@@ -91,8 +90,8 @@ class BotMoves:
 def bot_to_act(table: AnyTable) -> int | None:
     """Return the lowest prompted seat that a bot sits on, None if there is none."""
     for seat in table.to_act:
-        sitter = table.sitters[seat]
-        if sitter is not None and sitter.bot is not None:
+        player = table.players[seat]
+        if player is not None and player.bot is not None:
             return seat
     return None
 
@@ -102,12 +101,12 @@ def choice(game: AnyGame, table: AnyTable, seat: int, bots: Bots) -> Command:
 
     A build that is no more is played by the newest of its name, a name that is no more by the game's silent move.
     """
-    sitter = table.sitters[seat]
-    if sitter is None or sitter.bot is None or table.seed is None:
+    player = table.players[seat]
+    if player is None or player.bot is None or table.seed is None:
         raise ValueError(f"no bot can choose for seat {seat} of table {table.id} at version {table.version}")
-    bot = bots.named(sitter.bot)
+    bot = bots.named(player.bot)
     if bot is None:
-        _logger.warning("no bot is named %s; seat %d of table %s moves silently", sitter.bot, seat, table.id)
+        _logger.warning("no bot is named %s; seat %d of table %s moves silently", player.bot, seat, table.id)
         return replace(game.idle(table.play, seat), turn=table.turn)
     draws = bot_stream(bytes.fromhex(table.seed), f"table:{table.id}", seat, table.version)
     return bot.choose(game.projection.view(table, seat), legal_now(game, table, seat), draws)
@@ -121,4 +120,4 @@ def _is_over(table: AnyTable) -> bool:
         case "ended":
             return True
         case "playing" | "paused":
-            return all(sitter is None or sitter.bot is None for sitter in table.sitters)
+            return all(player is None or player.bot is None for player in table.players)

@@ -53,7 +53,7 @@ def body_of(move: dict[str, Any]) -> dict[str, Any] | None:
 
 def looked_at_quest(scene: Scene, seat: int | None) -> bool:
     """Return whether this seat sees a quest."""
-    table = Table(id="t", options=scene.options, sitters=[None] * SEATS, status="playing", play=scene.state)
+    table = Table(id="t", options=scene.options, players=[None] * SEATS, status="playing", play=scene.state)
     return GAME.projection.view(table, seat).quest is not None  # type: ignore[attr-defined] # Chinkway's own view
 
 

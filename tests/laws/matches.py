@@ -164,13 +164,13 @@ class Driver:
         return self._of(seat, self.random.choice(list(self.game.legal(self.table.play, seat))))
 
     def _is_person(self, seat: int) -> bool:
-        sitter = self.table.sitters[seat]
-        return sitter is not None and sitter.bot is None and seat not in self.table.resigned
+        player = self.table.players[seat]
+        return player is not None and player.bot is None and seat not in self.table.resigned
 
     def _of(self, seat: int, command: Command) -> Asked:
-        sitter = self.table.sitters[seat]
-        assert sitter is not None
-        return Asked(By(seat=seat, player=sitter.player), command)
+        player = self.table.players[seat]
+        assert player is not None
+        return Asked(By(seat=seat, player=player.id), command)
 
     def _decide(self, asked: Asked) -> None:
         ask = Ask(asked.by, asked.command, self._later())
@@ -229,5 +229,5 @@ def outcome(match: Match, table: AnyTable, ask: Ask) -> tuple[Event, ...] | str:
 
 def asked_by(table: AnyTable, seat: int, command: Command) -> Ask:
     """Return a command as the player of a seat gives it at this moment; of an untaken seat nobody does."""
-    sitter = table.sitters[seat]
-    return Ask(By(seat=seat, player=sitter.player if sitter is not None else None), command, table.at)
+    player = table.players[seat]
+    return Ask(By(seat=seat, player=player.id if player is not None else None), command, table.at)

@@ -104,7 +104,7 @@ def _commands(match: Match, table: AnyTable) -> list[Command]:
 def _why(table: AnyTable, seat: int) -> str:
     if table.status != "playing":
         return "ended" if table.status == "ended" else "not_started"
-    if table.sitters[seat] is None:
+    if table.players[seat] is None:
         return "not_seated"
     return "resigned" if seat in table.resigned else "not_your_turn"
 

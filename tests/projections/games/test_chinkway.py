@@ -48,7 +48,7 @@ VIEWERS = (None, *range(SEATS))
 
 def table(*events: Event, status: Any = "playing") -> Table[Any, Any]:  # noqa: ANN401 one of the statuses
     """Return a table at which these events of the game have happened."""
-    told: Table[Any, Any] = Table(id="t", options=Options(), sitters=[None] * SEATS, status=status)
+    told: Table[Any, Any] = Table(id="t", options=Options(), players=[None] * SEATS, status=status)
     told.play = PROJECTION.begin(Options(), SEATS, tuple(range(SEATS)))
     for event in events:
         fold.evolve(PROJECTION, told, event)
@@ -62,7 +62,7 @@ def view(viewer: int | None, *events: Event) -> View:
 
 
 def test_before_play_nothing_of_the_games_own_is_there() -> None:
-    empty = PROJECTION.view(Table(id="t", options=Options(), sitters=[None] * SEATS), None)
+    empty = PROJECTION.view(Table(id="t", options=Options(), players=[None] * SEATS), None)
     assert isinstance(empty, View)
     own = {name: getattr(empty, name) for name in View.__struct_fields__ if name not in _NEUTRAL}
     assert own.pop("deals") == 10

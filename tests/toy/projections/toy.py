@@ -176,7 +176,7 @@ def view(table: Table[State, Options], seat: int | None) -> View:
     options = table.options
     if options is None:
         raise ValueError(f"nothing is to be seen of a table at version {table.version}")
-    state = table.play if table.play is not None else begin(options, len(table.sitters), ())
+    state = table.play if table.play is not None else begin(options, len(table.players), ())
     hand = state.hands[seat] if seat is not None else None
     pledges = [card if state.shown or own == seat else None for own, card in enumerate(state.pledges)]
     return View(
