@@ -166,4 +166,4 @@ def _sittings(game: AnyGame) -> Iterator[tuple[int, int, int]]:
 
 def is_endless(game: str, options: AnyOptions) -> bool:
     """Tell whether a match goes on for ever; every game that is not the toy of the tests ends."""
-    return game == "toy" and options.rounds == 0
+    return game == "toy" and options.deals == 0

@@ -36,14 +36,14 @@ def test_a_match_is_played_to_its_end_on_a_server_of_its_own() -> None:
 
 def test_any_game_is_played_on_a_server_that_runs(called: Called, valkey_url: str, tmp_path: Path) -> None:
     with served(valkey_url, tmp_path, TOY) as url:
-        played = called("play", "toy", "--option", "rounds=3", "--option", "bonus=true", "--seats", "3", "--url", url)
+        played = called("play", "toy", "--option", "deals=3", "--option", "bonus=true", "--seats", "3", "--url", url)
     assert played.code == 0, played.told
     assert [row[0] for row in rows(played.printed)] == ["1", "2", "3", "score", "place"]
 
 
 def test_the_accounts_of_tokens_take_the_first_seats(called: Called, valkey_url: str, tmp_path: Path) -> None:
     with served(valkey_url, tmp_path, TOY) as url, person(url) as ada:
-        chosen = ("--option", "rounds=3", "--seats", "2", "--url", url, "--token", ada.token)
+        chosen = ("--option", "deals=3", "--seats", "2", "--url", url, "--token", ada.token)
         played = called("play", "toy", *chosen)
         assert played.code == 0, played.told
         table = re.search(r"Table (\w{26})", played.printed)

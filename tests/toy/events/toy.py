@@ -25,7 +25,7 @@ Row = Annotated[tuple[Card, ...], Meta(min_length=2, max_length=3, description="
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a table plays Toy."""
 
-    rounds: Annotated[Literal[0, 3], Meta(description="How many deals; 0: without end.")] = 0
+    deals: Annotated[Literal[0, 3], Meta(description="How many deals; 0: without end.")] = 0
     row: Annotated[Literal[3, 2], Meta(description="How many cards a row has.")] = 3
     wins: Annotated[Literal["high", "low"], Meta(description="Which total is the best.")] = "high"
     bonus: Annotated[bool, Meta(description="Whether the highest pledge scores; not where the lowest total wins.")] = (

@@ -179,7 +179,7 @@ def _next(state: State, ask: Ask, seat: int, row: tuple[Card, ...]) -> Iterator[
     )
     yield DealScored(state.deal, tuple(points), totals)
     yield Scored(state.deal, tuple(points), totals)
-    if state.deal == (state.options.rounds or LAST_DEAL):
+    if state.deal == (state.options.deals or LAST_DEAL):
         yield Ended("finished", _places(state.options, totals, ask.forfeits))
     else:
         yield from _deal(state, state.deal + 1, _from(state.taken, state.first)[1], ask.chance)
