@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from events.base import By, Decision, Entry, Event
 from events.table import Created, SeatTaken
@@ -60,7 +61,7 @@ class Asked(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A command that became a decision: as its player may see it, with the table right after it or later."""
+    """A command that became a decision, as its player may see it, with the table right after it or, if new, later."""
 
     asked: Asked
     decision: Decision[Event]
@@ -117,12 +118,15 @@ class Tables:
         self._decider = Decider(log, TableFold(games), clock=clock)
 
     async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
-        """Open a table as its host; a repeated request meets the table it opened."""
+        """Open a table as its host, with bots by name or label; a repeated request meets the table it opened."""
         table = derived(self._secret, *once) if once is not None else new_id()
         seed = self._entropy(SEED_BYTES)
         by = By(role="host", player=player)
+        command = replace(command, bots=tuple(map(self._label, command.bots)))
 
         def decide(state: AnyTable, at: int) -> Draft:
+            for bot in command.bots:
+                self._check(bot)
             ask = Ask(by, command, at)
             return Draft(at, by, command, self._referee.create(game, state, ask, seed))
 
@@ -130,17 +134,21 @@ class Tables:
         return await self._decided(asked, command, decide, create=True)
 
     async def act(self, asked: Asked, command: Command) -> Done:
-        """Do what a player's command asks, be it the table's or the game's.
+        """Do what a player's command asks, be it the table's or the game's; a bot to seat is given by name or label.
 
         Raise Refused, with what would be legal, or Stale, with what was missed, if the newest state says no.
         """
         last: list[AnyTable] = []
+        if isinstance(command, Sit) and command.bot is not None:
+            command = replace(command, bot=self._label(command.bot))
 
         def decide(state: AnyTable, at: int) -> Draft:
             last[:] = [state]
             game = self._game_at(asked, state)
             if asked.only_at is not None and asked.only_at != state.version:
                 raise Stale(asked.only_at, state.version)
+            if isinstance(command, Sit) and command.bot is not None:
+                self._check(command.bot)
             by = _by(state, asked.player, command)
             events = self._referee.decide(game, state, Ask(by, command, at))
             return Draft(at, _named_by(by, events), command, events)
@@ -179,6 +187,12 @@ class Tables:
         table = today if version == today.version else await self._decider.at(_stream(asked), version)
         return self.game_of(table).projection.view(table, seat)
 
+    async def view_after(self, done: Done) -> View[Any]:
+        """Return the table as the player could see it right after a decision."""
+        if done.table.version == done.decision.version:
+            return self.view(done.table, done.asked.player)
+        return await self.view_at(done.asked, done.decision.version)
+
     async def actions(self, asked: Asked) -> Actions[Command]:
         """Return what the player may do now."""
         table = await self.look(asked)
@@ -203,6 +217,15 @@ class Tables:
         """Wait until everything under way is stored and folded."""
         await self._decider.drain()
 
+    def _label(self, bot: str) -> str:
+        """Return the label of the newest build of a bot; an unknown one stays as it is."""
+        known = self._bots.named(bot)
+        return bot if known is None else known.label
+
+    def _check(self, bot: str) -> None:
+        if self._bots.named(bot) is None:
+            raise Refused("no_such_bot")
+
     def _game_at(self, asked: Asked, table: AnyTable) -> AnyGame:
         if table.game != asked.game:
             raise NotFound
@@ -224,8 +247,11 @@ class Tables:
         table = decided.state
         projection = self._game_at(asked, table).projection
         entry = projection.decode(decided.stored.e)
-        if decided.repeated and not _same_request(entry.command, command):
-            raise KeyReused
+        if decided.repeated:
+            if not _same_request(entry.command, command):
+                raise KeyReused
+            # The answer of then: by the seat that the player had right after it, whatever has happened since.
+            table = await self._decider.at(_stream(asked), entry.version)
         seat = table.seat_of(asked.player)
         return Done(asked, fold.decision(projection, entry, decided.stored.h, seat), table, decided.repeated)
 

@@ -27,8 +27,7 @@ from service.api.requests import (
     prefers_view,
     query,
 )
-from service.bots import Bots
-from service.game import Command, Game, Refused
+from service.game import Command, Game
 from service.log import PAGE
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
 from service.tables import Asked, Page, Tables
@@ -144,10 +143,9 @@ class TableRoutes:
         known_query(request)
         wanted = await body(request, self._new_table)
         tables = _tables(request)
-        command = self._create(wanted, request.app.state.bots)
+        command = self._create(wanted)
         done = await tables.create(who.account, self._game, command, once(request, who.account))
-        asked = Asked(who.account, self._game.name, done.table.id)
-        view = await tables.view_at(asked, done.decision.version)
+        view = await tables.view_after(done)
         return answer(view, 201, {"Location": f"{self._path}/{view.table}", **_view_headers(view)})
 
     def _get_table(self) -> Endpoint:
@@ -200,7 +198,7 @@ class TableRoutes:
         known_query(request)
         wanted = await body(request, _take_seat)
         seat = None if wanted.seat is UNSET else wanted.seat
-        bot = None if wanted.bot is UNSET else _bot(request.app.state.bots, wanted.bot)
+        bot = None if wanted.bot is UNSET else wanted.bot
         done = await self._act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
         taken = next(event.seat for event in done.decision.events if isinstance(event, SeatTaken))
         return answer(Seated(taken, done.decision.version, done.decision.head), 201)
@@ -322,7 +320,7 @@ class TableRoutes:
         page = await tables.decisions(asked, after, limit)
         return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
 
-    def _create(self, wanted: NewTable[Any], bots: Bots) -> Create:
+    def _create(self, wanted: NewTable[Any]) -> Create:
         options = self._game.projection.options() if wanted.options is UNSET else wanted.options
         return Create(
             game=self._game.name,
@@ -330,7 +328,7 @@ class TableRoutes:
             seats=self._game.seats.usual if wanted.seats is UNSET else wanted.seats,
             options=msgspec.to_builtins(options),
             start=wanted.start,
-            bots=tuple(_bot(bots, bot) for bot in wanted.bots),
+            bots=wanted.bots,
         )
 
     def _asked(self, request: AnyRequest, account: str) -> Asked:
@@ -346,12 +344,7 @@ async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse
     version, head, events = done.decision.version, done.decision.head, done.decision.events
     if not prefers_view(request):
         return answer(Done(version, head, events), status)
-    tables = _tables(request)
-    view = (
-        tables.view(done.table, done.asked.player)
-        if done.table.version == version
-        else await tables.view_at(done.asked, version)
-    )
+    view = await _tables(request).view_after(done)
     return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
 
 
@@ -372,14 +365,6 @@ def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a gener
 def _view_of(game: Game[Any, Any]) -> object:
     """Return the type of the game's views, as its `view` declares it."""
     return get_type_hints(game.projection.view)["return"]
-
-
-def _bot(bots: Bots, name: str) -> str:
-    """Return the label of the newest build of a bot."""
-    bot = bots.named(name)
-    if bot is None:
-        raise Refused("no_such_bot")
-    return bot.label
 
 
 def _tables(request: AnyRequest) -> Tables:

@@ -218,6 +218,31 @@ def test_a_keyed_table_is_opened_once(ada: Person) -> None:
     assert (other.status_code, other.json()["code"]) == (422, "key_reused")
 
 
+def test_a_keyed_table_has_the_answer_of_then_for_a_host_who_has_sat_down_since(ada: Person) -> None:
+    first = ada.post("/v1/chinkway/tables", Idempotency_Key="t")
+    ada.post(f"/v1/chinkway/tables/{first.json()['table']}/seats")
+    again = ada.post("/v1/chinkway/tables", Idempotency_Key="t")
+    assert (again.status_code, again.json()) == (201, first.json())
+
+
+def test_a_look_back_shows_what_the_seat_held_today_saw(ada: Person) -> None:
+    path = _opened(ada, {"bots": ["anyone"] * 4})
+    ada.post(f"{path}/seats")
+    assert ada.get(f"{path}?at=1").json()["you"] == 0
+
+
+def test_a_bot_is_looked_for_only_at_a_table_that_is_there(ada: Person) -> None:
+    assert ada.post(f"{ABSENT}/seats", {"bot": "nobody"}).status_code == 404
+    refused = ada.post(f"{_opened(ada)}/seats", {"bot": "nobody"}).json()
+    assert (refused["code"], refused["version"]) == ("no_such_bot", 1)
+
+
+def test_a_view_is_for_its_viewer_alone(company: Company) -> None:
+    answer = company.people[0].get(company.path)
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+    assert answer.headers["Vary"] == "Authorization, Accept"
+
+
 def test_keys_of_two_accounts_have_nothing_to_do_with_each_other(ada: Person, url: str) -> None:
     bob = Person(url, "Bob")
     tables = {person.post("/v1/chinkway/tables", Idempotency_Key="t").json()["table"] for person in (ada, bob)}
