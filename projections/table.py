@@ -92,6 +92,11 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
                 return seat
         return None
 
+    def eyes_of(self, player_id: str) -> int | None:
+        """Return the seat whose player's eyes this id has, None for a spectator, as who gave a seat up is one."""
+        seat = self.seat_of(player_id)
+        return None if seat in self.resigned else seat
+
 
 def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
     """Add one neutral event to the table; its options and its play are the fold's to set."""

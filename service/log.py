@@ -39,6 +39,9 @@ RETRY_S: Final = 0.02
 
 _NAME_IN_SOURCE: Final = "evenfold_append"
 
+_UNFIT: Final = ("LOADING", "OOM", "READONLY", "MISCONF", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "BUSY ")
+"""How a server's error begins that starts up, is full, has become a replica, or can't write to its disk."""
+
 _journal = logging.getLogger(__name__)
 
 
@@ -112,7 +115,7 @@ class Log:
         """Append the entry `e` with head `h` at version `expected + 1`, if the stream has `expected` entries.
 
         With a `key` (the hash of an idempotency key) that the stream remembers, nothing is appended. The answer raises
-        Unconfirmed, or StoreDown or the server's ResponseError if nothing has happened. Cancelling it forgets the
+        Unconfirmed, or StoreDown or another of the server's errors if nothing has happened. Cancelling it forgets the
         answer, not the append: shield it to learn what came of it all the same.
         """
         request = _Request(stream, expected, e, h, key or "")
@@ -207,7 +210,7 @@ class Log:
         lost = isinstance(error, Lost)
         while True:
             if isinstance(error, ResponseError) and not lost and not _passing(error):
-                return append.fail(error)
+                return append.fail(_down(error) if _is_unfit(error) else error)
             if self._loop.time() > deadline:
                 return append.fail(_unsettled(append.request, lost=lost))
             try:
@@ -276,15 +279,17 @@ class Log:
     async def _ask(self, *queries: Command) -> list[Reply]:
         """Return the replies to queries that change nothing, sent in one write; raise StoreDown."""
         try:
-            return await self._asked(*queries)
-        except Lost:
-            _journal.info("the connection to the store broke; reading again")
-        except NotSent as error:
-            raise StoreDown("The store does not answer; nothing happened.") from error
-        try:
-            return await self._asked(*queries)
+            try:
+                return await self._asked(*queries)
+            except Lost:
+                _journal.info("the connection to the store broke; reading again")
+                return await self._asked(*queries)
         except Unreachable as error:
-            raise StoreDown("The store does not answer; nothing happened.") from error
+            raise _down(error) from error
+        except ResponseError as error:
+            if _is_unfit(error):
+                raise _down(error) from error
+            raise
 
     async def _asked(self, *queries: Command) -> list[Reply]:
         return await asyncio.gather(*(self._pipe.call(*query) for query in queries))
@@ -362,6 +367,17 @@ def _unsettled(request: _Request, *, lost: bool) -> Exception:
     if lost:
         return Unconfirmed(request.stream, request.expected + 1)
     return StoreDown("The store does not answer; nothing happened.")
+
+
+def _down(error: Exception) -> StoreDown:
+    down = StoreDown("The store does not answer, or can't write; nothing happened.")
+    down.__cause__ = error
+    return down
+
+
+def _is_unfit(error: ResponseError) -> bool:
+    """Say whether a server's error tells of the server's own state, not of what was asked."""
+    return str(error).startswith(_UNFIT)
 
 
 def _is_missing(error: Exception) -> bool:

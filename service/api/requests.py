@@ -165,7 +165,10 @@ def prefers_view(request: AnyRequest) -> bool:
 def accepts(request: AnyRequest, *kinds: str) -> str:
     """Return which of these media types the client likes best, the first where it does not care; else Unacceptable."""
     value = header(request, b"accept")
-    best = request.accept.best_match(list(kinds)) if value else kinds[0]
+    try:
+        best = request.accept.best_match(list(kinds)) if value else kinds[0]
+    except (ValueError, OverflowError):
+        raise Malformed("The header Accept has a quality that is no number from 0 to 1.", "Accept") from None
     if best is None:
         raise Unacceptable(f"This answers with {' or '.join(kinds)}.")
     return best

@@ -147,6 +147,12 @@ def test_what_can_not_be_had_in_a_media_type_is_said_so(company: Company) -> Non
     assert (answer.status_code, answer.json()["code"]) == (406, "not_acceptable")
 
 
+@pytest.mark.parametrize("quality", ["1e999", "nan", "x", "-1"])
+def test_a_quality_that_is_no_number_is_malformed_or_ignored(company: Company, quality: str) -> None:
+    answer = company.people[0].get(f"{company.path}/events", Accept=f"application/json;q={quality}")
+    assert answer.status_code in (200, 400, 406)
+
+
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Basic YTpi", "Bearer a b", "Bearer évf", "evf_x", "Bearer " + "a" * 200]
 )

@@ -231,6 +231,21 @@ def test_a_look_back_shows_what_the_seat_held_today_saw(ada: Person) -> None:
     assert ada.get(f"{path}?at=1").json()["you"] == 0
 
 
+def test_a_look_back_has_no_tag(ada: Person) -> None:
+    path = _opened(ada)
+    assert "ETag" not in ada.get(f"{path}?at=1", If_None_Match='"1"').headers
+
+
+def test_who_resigned_looks_on_as_a_spectator(company: Company) -> None:
+    person = company.people[1]
+    person.post(f"{company.path}/commands", {"type": "table.resign"})
+    view = person.get(company.path).json()
+    assert (view["you"], view["hand"], view["seats"][1]["resigned"]) == (None, None, True)
+    assert _dealt(person.get(f"{company.path}/events").json()["decisions"]) == [None] * 5
+    refused = person.post(f"{company.path}/commands", {"type": "table.resign"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "resigned")
+
+
 def test_a_bot_is_looked_for_only_at_a_table_that_is_there(ada: Person) -> None:
     assert ada.post(f"{ABSENT}/seats", {"bot": "nobody"}).status_code == 404
     refused = ada.post(f"{_opened(ada)}/seats", {"bot": "nobody"}).json()
