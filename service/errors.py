@@ -11,7 +11,7 @@ Obstacle                      everything else that a client may meet
 ├── Unauthenticated           no token, or one that is unknown, expired or revoked
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
-├── Unreadable                a name holds invisible characters
+├── Unreadable                a name holds invisible characters, or too many once they are normalized
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
@@ -62,10 +62,10 @@ class NotFound(Obstacle):
 
 
 class Unreadable(Obstacle):
-    """A name holds invisible characters, of which a schema can't speak."""
+    """A name holds invisible characters, or grows too long in Unicode's normal form; a schema can't speak of that."""
 
     def __init__(self) -> None:
-        super().__init__("A name holds no control characters or other invisible ones.")
+        super().__init__("A name holds no invisible characters, and at most 64 in Unicode's normal form C.")
 
 
 class Stale(Obstacle):

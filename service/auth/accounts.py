@@ -23,6 +23,10 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 SIGN_UP: tuple[Scope, ...] = ("play", "host")
 
 MAX_NAME = 64
+_INVISIBLE = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"])
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols by their category, and blank all the same."""
+
 _TOKEN_PREFIX = "evf_"  # noqa: S105 the prefix of every token, no token
 _TRUSTED_S = 1.0  # how long a process may go on trusting a token that was revoked elsewhere
 _CACHED_TOKENS = 10_000
@@ -45,14 +49,19 @@ class Identity(Struct, frozen=True):
 def clean_name(name: str) -> str:
     """Return a name as it is kept: NFC, no space around it, 1–64 characters.
 
-    Raise Malformed for another length, and Unreadable for invisible characters, of which JSON Schema can't speak.
+    Raise Malformed if nothing is left, and Unreadable for what JSON Schema can't speak of: invisible characters, and
+    a name that grows too long as NFC writes it.
     """
     name = unicodedata.normalize("NFC", name).strip()
-    if not 1 <= len(name) <= MAX_NAME:
+    if not name:
         raise Malformed(f"A name has 1 to {MAX_NAME} characters.", "/name")
-    if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for character in name):
+    if len(name) > MAX_NAME or any(map(_is_invisible, name)):
         raise Unreadable
     return name
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in _INVISIBLE or character in _FILLERS
 
 
 class Accounts:

@@ -15,7 +15,7 @@ def test_signing_up_gives_an_account_and_a_token_that_speaks_for_it(nobody: Pers
     assert me == {"player": welcome["player"], "scopes": ["host", "play"]}
 
 
-@pytest.mark.parametrize("name", ["a\u0000b", "a\nb", "\u202eevil", "\u200b", "a\ue000"])
+@pytest.mark.parametrize("name", ["a\u0000b", "a\nb", "\u202eevil", "\u200b", "a\ue000", "\u3164", "\U0001d160" * 64])
 def test_a_name_that_nobody_could_read_is_refused(nobody: Person, name: str) -> None:
     answer = nobody.post("/v1/players", {"name": name})
     assert (answer.status_code, answer.json()["code"]) == (409, "name_unreadable")
