@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from events.base import By, Event, Version
 from projections.fold import Projection
+from projections.table import Table, View
 from service.chance import Shuffles
 
 T = TypeVar("T")
@@ -152,6 +153,11 @@ class Game(Generic[PLAY, OPTIONS]):
         """The members of the union of commands."""
         return get_args(self.commands) or (self.commands,)
 
+
+# Whichever game, with a table and a view of it: all that the rest of the service and the tests know of them.
+AnyGame = Game[Any, Any]
+AnyTable = Table[Any, Any]
+AnyView = View[Any]
 
 # Of one type of command up to this many bodies are listed; above it the type is open, with a schema and one example.
 LISTED = 100

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests import licences
+from tests.tree import ROOT, tracked
 
-ROOT = Path(__file__).parents[1]
 LOCKS = [ROOT / "requirements.lock", ROOT / "tests" / "requirements.lock"]
 
 # Written apart, so that this file does not name what it forbids.
@@ -23,12 +22,6 @@ SUPPRESSION = re.compile(
     r"# (?:noqa|type: ignore(?!\[import-untyped\]))"
     r"(?P<rules>: [A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, -]+\])?(?P<reason>.*)"
 )
-
-
-def tracked(*patterns: str) -> Iterator[Path]:
-    """Yield the files git tracks, all or those that match; outside a clone, as in an image, there are none."""
-    listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True, text=True)
-    return (path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file())
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""Who may see what, stated apart from the code that hides it: audience.json, field by field.
+"""Who may see what, stated apart from the code that hides it: a file per game, `golden/<game>.json`, field by field.
 
 An event's field is for `all`; for the `seat` that its event names; a list with one part for `each` seat; or for
-`nobody`. A view's field is the same for `all` viewers, or differs by `viewer`. What is not listed fails a test.
+`nobody`. A view's field is the same for `all` viewers, or differs by `viewer`. What is not listed fails a test. The
+file lies in whichever folder of the tests is the game's; `table` is the name of what every game speaks.
 """
 
-import json
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -14,18 +15,31 @@ from msgspec import Struct
 
 from events.base import Event
 from events.table import TableEvent
-from tests.laws.setups import AnyGame
+from service.game import AnyGame
 
 Audience = Literal["all", "seat", "each", "nobody", "viewer"]
-Stated = dict[str, dict[str, Audience]]
+Audiences = Mapping[str, Audience]
 
-PATH = Path(__file__).with_name("audience.json")
+TESTS = Path(__file__).parents[1]
 
 
-def stated(path: Path = PATH) -> Stated:
-    """Read the audiences: by an event's tag, or `view:<game>`, those of its fields."""
-    audiences: Stated = json.loads(path.read_text(encoding="utf-8"))
-    return audiences
+class Golden(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is stated of a game: the tags of its commands, and by an event's tag, or for the view, who sees each field.
+
+    Options that `endless` names at its values make a match go on for ever; empty where every match ends.
+    """
+
+    events: Mapping[str, Audiences]
+    commands: tuple[str, ...] = ()
+    view: Audiences = {}
+    endless: Mapping[str, bool | int | str] = {}
+
+
+@cache
+def golden(name: str) -> Golden:
+    """Read what is stated of a game, or of every `table`."""
+    (path,) = TESTS.glob(f"*/golden/{name}.json")
+    return msgspec.json.decode(path.read_bytes(), type=Golden)
 
 
 def events_of(game: AnyGame | None) -> tuple[type[Event], ...]:
@@ -45,16 +59,10 @@ def view_of(game: AnyGame) -> type[Struct]:
     return view
 
 
-def fields_of(game: AnyGame | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what must be stated: the fields of each event and of the view, the neutral events' for None."""
-    for event in events_of(game):
-        yield tag_of(event), event.__struct_fields__
-    if game is not None:
-        yield f"view:{game.name}", view_of(game).__struct_fields__
-
-
-def seen_by(event: Event, viewer: int | None, audiences: dict[str, Audience]) -> dict[str, Any]:
+def seen_by(event: Event, viewer: int | None) -> dict[str, Any]:
     """Return the event's fields as this viewer may see them, by what is stated alone."""
+    tag = tag_of(type(event))
+    audiences = golden(tag.partition(".")[0]).events[tag]
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(event))
     for name, audience in audiences.items():
         if audience == "nobody" or (audience == "seat" and fields["seat"] != viewer):

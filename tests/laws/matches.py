@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -16,13 +16,11 @@ from events.base import By, Decision, Entry, Event
 from events.table import Ended, Seeded, TableEvent
 from projections import fold
 from projections.table import Table
-from service.game import REASONS, Ask, Command, Refused
+from service.game import REASONS, AnyGame, AnyTable, Ask, Command, Refused
 from service.ids import new_id, new_salt
 from service.referee import NEUTRAL, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, genesis, head_after
-from tests.laws.setups import AnyGame, Setup, game_of
-
-AnyTable = Table[Any, Any]
+from tests.laws.setups import Setup, game_of
 
 _encode = msgspec.json.Encoder().encode
 _host = "host"

@@ -6,7 +6,7 @@ import msgspec
 
 from events.table import Shuffled
 from projections import fold
-from tests.laws.audience import Stated, seen_by, stated, tag_of
+from tests.laws.audience import golden, seen_by
 from tests.laws.matches import Match
 
 _encode = msgspec.json.Encoder().encode
@@ -23,21 +23,19 @@ def a_view_needs_no_secrets(match: Match) -> None:
             assert match.view(own, viewer) == match.view(table, viewer), f"{viewer} at version {table.version}"
 
 
-def redacted_as_stated(match: Match, audiences: Stated | None = None) -> None:
+def redacted_as_stated(match: Match) -> None:
     """Hold: each field of an event reaches those alone that its stated audience names."""
-    audiences = audiences or stated()
     for entry, stored in zip(match.entries(), match.stored, strict=True):
         for viewer in match.viewers:
             sent = msgspec.json.decode(match.redacted(entry, stored.h, viewer))["events"]
             for event, got in zip(entry.events, sent, strict=True):
-                expected = seen_by(event, viewer, audiences[tag_of(type(event))])
+                expected = seen_by(event, viewer)
                 assert got == expected, f"{viewer} got {got} at version {entry.version}, not {expected}"
 
 
-def viewed_as_stated(match: Match, audiences: Stated | None = None) -> None:
+def viewed_as_stated(match: Match) -> None:
     """Hold: what a view says to all is the same for every viewer, before play ends and after."""
-    fields = (audiences or stated())[f"view:{match.game.name}"]
-    public = [name for name, audience in fields.items() if audience == "all"]
+    public = [name for name, audience in golden(match.game.name).view.items() if audience == "all"]
     for table, _, _ in match.versions():
         views = [match.game.projection.view(table, viewer) for viewer in match.viewers]
         for name in public:
@@ -45,12 +43,11 @@ def viewed_as_stated(match: Match, audiences: Stated | None = None) -> None:
             assert len(said) == 1, f"{name} differs between viewers at version {table.version}: {said}"
 
 
-def no_hidden_card_is_named(match: Match, audiences: Stated | None = None) -> None:
+def no_hidden_card_is_named(match: Match) -> None:
     """Hold: no card stands in a view or a decision of a viewer before an event that is stated to show it to them.
 
     Cards are told apart by name, so it is the first deal, in which each name is new once, that would show a leak most.
     """
-    audiences = audiences or stated()
     names: set[bytes] = set()
     told: dict[int | None, set[bytes]] = {viewer: set() for viewer in match.viewers}
     for table, entry, stored in match.versions():
@@ -58,7 +55,7 @@ def no_hidden_card_is_named(match: Match, audiences: Stated | None = None) -> No
             if isinstance(event, Shuffled):
                 names.update(str(card).encode() for card in event.order or ())
             for viewer, known in told.items():
-                known.update(_names(_encode(seen_by(event, viewer, audiences[tag_of(type(event))]))))
+                known.update(_names(_encode(seen_by(event, viewer))))
         for viewer, known in told.items():
             hidden = names - known
             named = _names(match.view(table, viewer)) | _names(match.redacted(entry, stored.h, viewer))

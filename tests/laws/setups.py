@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from msgspec import inspect, to_builtins
 
 from service import games
-from service.game import Game, Refused
+from service.game import AnyGame, Refused
+from tests.laws.audience import golden
 
 FULL = os.environ.get("EVENFOLD_LAWS") == "full"
 TOY = "tests.toy.service.toy"
 GAMES = games.find(TOY)
 
-AnyGame = Game[Any, Any]
 AnyOptions = Any
 
 # How often each pair of options is played, and after how many decisions a match without end is left.
@@ -165,5 +165,6 @@ def _sittings(game: AnyGame) -> Iterator[tuple[int, int, int]]:
 
 
 def is_endless(game: str, options: AnyOptions) -> bool:
-    """Tell whether a match goes on for ever; every game that is not the toy of the tests ends."""
-    return game == "toy" and options.deals == 0
+    """Tell whether a match with these options is stated to go on for ever."""
+    endless = golden(game).endless
+    return bool(endless) and all(getattr(options, name) == value for name, value in endless.items())

@@ -12,9 +12,10 @@ from events.base import Event
 from events.cards import FRENCH
 from events.table import Created, Opened, Order, SeatTaken, Shuffled, TableEvent
 from projections import fold
+from service.game import AnyGame
 from service.words import Names, Words, game_catalogue, neutral_catalogue
 from tests.laws.matches import Match, played
-from tests.laws.setups import GAMES, AnyGame, Setup, setups
+from tests.laws.setups import GAMES, Setup, setups
 
 OWN = {"neutral": {"by", "seat"}, "game": {"card"}}
 """What catalogues say besides the words of events."""

@@ -1,6 +1,7 @@
 """A fourth game costs three code files, a rules page and a catalogue; all else picks the toy up by its module."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from projections.table import Table
 from service import games
 from service.app import service
 from service.cli.replay import from_store
+from service.game import AnyTable
 from service.games import rules_pages
 from service.reactors.run import run
 from service.settings import Place, Settings
@@ -23,8 +24,22 @@ from tests.laws.setups import TOY, Setup
 from tests.served import Person, served
 from tests.toy.events.toy import Options
 from tests.toy.service.toy import GAME
+from tests.tree import ROOT, tracked
 
 FOLDER = Path(__file__).parent
+
+TOYS = re.compile(rb"\btoys?\b", re.IGNORECASE)
+
+# Who tells newcomers of it, names its module to the laws, or shows by it what is tested; the rest finds it.
+SHOWING = {
+    "README.md",
+    "tests/laws/setups.py",
+    "tests/laws/test_the_laws_bite.py",
+    "tests/service/api/test_document.py",
+    "tests/service/api/test_documents.py",
+    "tests/service/cli/test_play.py",
+    "tests/service/test_lobby.py",
+}
 
 Json = dict[str, Any]
 
@@ -125,9 +140,15 @@ def company(url: str) -> Iterator[Company]:
 
 
 def test_it_costs_three_code_files_a_rules_page_and_a_catalogue() -> None:
-    files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.*") if "__pycache__" not in path.parts}
+    files = {str(path.relative_to(FOLDER)) for path in tracked() if path.is_relative_to(FOLDER)}
     code = {"events/toy.py", "projections/toy.py", "service/toy.py"}
-    assert files == {*code, "service/toy.en.md", "service/toy.en.ftl", Path(__file__).name}
+    tests = {Path(__file__).name, "golden/toy.json"}
+    assert files == {*code, *tests, "service/toy.en.md", "service/toy.en.ftl"}
+
+
+def test_no_other_file_has_to_know_it() -> None:
+    naming = {str(path.relative_to(ROOT)) for path in tracked() if TOYS.search(path.read_bytes())}
+    assert {name for name in naming if not name.startswith("tests/toy/")} == SHOWING
 
 
 def test_it_is_found_by_the_name_of_its_module_alone() -> None:
@@ -232,7 +253,7 @@ def test_its_state_is_as_small_after_hundreds_of_deals() -> None:
     def state_after(versions: int) -> str:
         setup = Setup("toy", Options(), 4, 0, 0, seed=3, silence=0.1, resigning=0.0, longest=versions)
         match = play(setup)
-        table: Table[Any, Any] = match.empty()
+        table: AnyTable = match.empty()
         for table, _, _ in match.versions():  # noqa: B007 the last one is wanted
             pass
         return repr(table.play)
