@@ -11,8 +11,7 @@ from msgspec import Meta, Struct, inspect
 from msgspec.structs import replace
 
 from events.base import By, Seat, Version, whole
-from projections.table import Table
-from service.game import LISTED, Ask, Command, Game, Refused, tag_of
+from service.game import LISTED, AnyGame, AnyTable, Ask, Command, Refused, tag_of
 
 COMMAND = TypeVar("COMMAND")
 
@@ -56,7 +55,7 @@ class Actions(Struct, Generic[COMMAND], frozen=True):
     refused: Annotated[tuple[Forbidden, ...], Meta(max_length=MAX_TYPES)]
 
 
-def actions(game: Game[Any, Any], table: Table[Any, Any], seat: int | None) -> Actions[Command]:
+def actions(game: AnyGame, table: AnyTable, seat: int | None) -> Actions[Command]:
     """Return what this seat may do now."""
     if seat is None:
         return Actions(table.version, None, table.turn, complete=True, legal=(), open=(), refused=())
@@ -74,14 +73,14 @@ def actions(game: Game[Any, Any], table: Table[Any, Any], seat: int | None) -> A
     return Actions(table.version, seat, table.turn, not opened, tuple(listed), tuple(opened), refused)
 
 
-def legal_now(game: Game[Any, Any], table: Table[Any, Any], seat: int) -> tuple[Command, ...]:
+def legal_now(game: AnyGame, table: AnyTable, seat: int) -> tuple[Command, ...]:
     """Return the legal commands of a seat, each with its turn; none unless the seat is prompted."""
     if seat not in table.to_act:
         return ()
     return tuple(replace(command, turn=table.turn) for command in game.legal(table.play, seat))
 
 
-def _reason(game: Game[Any, Any], table: Table[Any, Any], seat: int, kind: type[Command]) -> str:
+def _reason(game: AnyGame, table: AnyTable, seat: int, kind: type[Command]) -> str:
     """Return why no command of this kind is legal: what deciding any one of them says."""
     if table.status == "ended":
         return "ended"

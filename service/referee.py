@@ -8,7 +8,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -28,13 +28,10 @@ from events.table import (
     TurnBegan,
 )
 from projections import fold
-from projections.table import Table
 from service.chance import Chance, Shuffles, commitment
-from service.game import Ask, Command, Game, NotHost, NotSeated, Refused
+from service.game import AnyGame, AnyTable, Ask, Command, NotHost, NotSeated, Refused
 
 T = TypeVar("T")
-AnyTable = Table[Any, Any]
-AnyGame = Game[Any, Any]
 Chances = Callable[[AnyTable], Shuffles]
 
 BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*/[0-9]+"), max_length=40, examples=["anyone/1"])]

@@ -15,16 +15,16 @@ from msgspec.structs import replace
 from events.base import By, Decision, Entry, Event
 from events.table import Created, SeatTaken
 from projections import fold
-from projections.table import Table, View
+from projections.table import Table
 from service.actions import Actions, actions, legal_now
 from service.bots import Bots
 from service.decider import Decided, Decider, Draft
 from service.errors import KeyReused, NotFound, Stale
-from service.game import LISTED, Ask, Command, Refused
+from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
 from service.log import Log
-from service.referee import Abandon, AnyGame, AnyTable, Create, Referee, Sit, Start
+from service.referee import Abandon, Create, Referee, Sit, Start
 from service.streams import Stored, table_stream
 
 SEED_BYTES = 32
@@ -174,11 +174,11 @@ class Tables:
         """
         return await self._decider.reached(stream, version)
 
-    def view(self, table: AnyTable, player: str) -> View[Any]:
+    def view(self, table: AnyTable, player: str) -> AnyView:
         """Return the table as a player may see it."""
         return self.game_of(table).projection.view(table, table.seat_of(player))
 
-    async def view_at(self, asked: Asked, version: int) -> View[Any]:
+    async def view_at(self, asked: Asked, version: int) -> AnyView:
         """Return the table as it was at a version, with the rights that the player has today; NotFound past its end."""
         today = await self.look(asked)
         seat = today.seat_of(asked.player)
@@ -187,7 +187,7 @@ class Tables:
         table = today if version == today.version else await self._decider.at(_stream(asked), version)
         return self.game_of(table).projection.view(table, seat)
 
-    async def view_after(self, done: Done) -> View[Any]:
+    async def view_after(self, done: Done) -> AnyView:
         """Return the table as the player could see it right after a decision."""
         if done.table.version == done.decision.version:
             return self.view(done.table, done.asked.player)

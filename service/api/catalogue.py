@@ -1,7 +1,7 @@
 """Routes of what can be played: the games, their options and commands, their rules pages."""
 
 from inspect import cleandoc
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from litestar.response.base import ASGIResponse
@@ -13,7 +13,7 @@ from service.api.answers import BotName, answer, told
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import AnyRequest, accepts, header, known_query
 from service.errors import NotFound
-from service.game import REASONS, Command, Game, tag_of
+from service.game import REASONS, AnyGame, Command, tag_of
 from service.games import Games, rules_pages
 from service.web import HEADERS, page
 
@@ -103,7 +103,7 @@ async def rules(request: AnyRequest) -> ASGIResponse:
     return told(page(text) if media == HTML else text, headers, media)
 
 
-def _game(request: AnyRequest) -> Game[Any, Any]:
+def _game(request: AnyRequest) -> AnyGame:
     games: Games = request.app.state.games
     game = games.named(request.path_params["game"])
     if game is None:
@@ -111,7 +111,7 @@ def _game(request: AnyRequest) -> Game[Any, Any]:
     return game
 
 
-def _summary(game: Game[Any, Any]) -> GameSummary:
+def _summary(game: AnyGame) -> GameSummary:
     return GameSummary(game.name, game.title, game.ruleset, SeatRange(*game.seats))
 
 

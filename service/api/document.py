@@ -19,7 +19,7 @@ from service.api.endpoint import Endpoint, Parameter
 from service.api.examples import examples
 from service.api.problems import Problem, TableProblem
 from service.api.schemas import Schema, Schemas
-from service.game import Game
+from service.game import AnyGame
 from service.games import Games
 from service.version import version
 
@@ -212,11 +212,11 @@ _ANSWERS: Mapping[int, str] = {
 }
 
 
-def _codes(game: Game[Any, Any] | None) -> dict[str, int]:
+def _codes(game: AnyGame | None) -> dict[str, int]:
     return problems.codes() if game is None else {**problems.codes(), **problems.reasons(game.reasons)}
 
 
-def _problem_of(game: Game[Any, Any] | None) -> object:
+def _problem_of(game: AnyGame | None) -> object:
     """Return the type of the problems of a game's routes, or of those beside the games."""
     codes = Literal[tuple(_codes(game))]  # type: ignore[valid-type] # codes known at run time
     if game is None:

@@ -17,7 +17,7 @@ from msgspec.structs import StructConfig
 
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
-from service.game import Game
+from service.game import AnyGame
 
 Schema = dict[str, Any]
 # A body may leave out what has a default; an answer states it.
@@ -56,7 +56,7 @@ _CARDS = {frozenset(get_args(kind)): name for name, kind in vars(cards).items() 
 class Schemas:
     """The schemas of types, and the components that they refer to. Ask for all answers before the first body."""
 
-    def __init__(self, games: Iterable[Game[Any, Any]]) -> None:
+    def __init__(self, games: Iterable[AnyGame]) -> None:
         """Name components by these games."""
         self.components: dict[str, Schema] = {}
         self._owners: dict[str, object] = {}
@@ -210,7 +210,7 @@ class Schemas:
         return next(iter(games or found), "")
 
 
-def _modules(game: Game[Any, Any]) -> Iterator[str]:
+def _modules(game: AnyGame) -> Iterator[str]:
     """Yield the modules whose untagged structs are a game's own."""
     view = get_type_hints(game.projection.view)["return"]
     events = get_args(game.projection.events) or (game.projection.events,)

@@ -10,7 +10,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Id, Seat, Version, whole
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
-from projections.table import View
 from service.actions import Actions
 from service.api.answers import BotName, Decisions, Done, Seated, answer, empty, encoded
 from service.api.endpoint import Endpoint, Parameter
@@ -27,7 +26,7 @@ from service.api.requests import (
     prefers_view,
     query,
 )
-from service.game import Command, Game
+from service.game import AnyGame, AnyView, Command
 from service.log import PAGE
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
 from service.tables import Asked, Page, Tables
@@ -93,7 +92,7 @@ _take_seat = msgspec.json.Decoder(TakeSeat)
 class TableRoutes:
     """The routes of one game's tables: each a value, which the document is made from, and its handler below."""
 
-    def __init__(self, game: Game[Any, Any]) -> None:
+    def __init__(self, game: AnyGame) -> None:
         """Make the routes of this game."""
         self._game = game
         self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
@@ -362,7 +361,7 @@ def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a gener
     return generic[parameters]
 
 
-def _view_of(game: Game[Any, Any]) -> object:
+def _view_of(game: AnyGame) -> object:
     """Return the type of the game's views, as its `view` declares it."""
     return get_type_hints(game.projection.view)["return"]
 
@@ -372,5 +371,5 @@ def _tables(request: AnyRequest) -> Tables:
     return tables
 
 
-def _view_headers(view: View[Any]) -> dict[str, str]:
+def _view_headers(view: AnyView) -> dict[str, str]:
     return {"ETag": f'"{view.version}"', **VIEW_HEADERS}

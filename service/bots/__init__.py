@@ -7,13 +7,12 @@ card. Its seat's player is `bot:<name>/<build>#<seat>`, never an account; a buil
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from projections.table import View
 from service.chance import Draws
-from service.game import Command
+from service.game import AnyView, Command
 
-Choose = Callable[[View[Any], Sequence[Command], Draws], Command]
+Choose = Callable[[AnyView, Sequence[Command], Draws], Command]
 
 
 class Bot(NamedTuple):

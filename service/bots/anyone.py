@@ -1,15 +1,13 @@
 """`anyone`: plays any legal command of any game, each equally likely."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from projections.table import View
 from service.bots import Bot
 from service.chance import Draws
-from service.game import Command
+from service.game import AnyView, Command
 
 
-def choose(_view: View[Any], legal: Sequence[Command], draws: Draws) -> Command:
+def choose(_view: AnyView, legal: Sequence[Command], draws: Draws) -> Command:
     """Pick any of the legal commands."""
     return legal[draws.draw(len(legal))]
 

@@ -23,7 +23,7 @@ from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable
 from service.errors import NotFound
-from service.game import Game
+from service.game import AnyGame
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
@@ -31,7 +31,6 @@ from service.settings import Place
 from service.streams import table_stream
 from service.words import Names, Words
 
-AnyGame = Game[Any, Any]
 Shown = Entry[Any, Event] | Decision[Event]
 
 _raw_entry = msgspec.json.Decoder(Entry[Raw, Raw])

@@ -8,9 +8,8 @@ import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from service.game import Game
+from service.game import AnyGame, Game
 
 # Names that the API's routes use, never a game's.
 RESERVED = frozenset(
@@ -33,10 +32,10 @@ RESERVED = frozenset(
 class Games:
     """Every ruleset of every game that this process can referee."""
 
-    def __init__(self, games: Iterable[Game[Any, Any]]) -> None:
+    def __init__(self, games: Iterable[AnyGame]) -> None:
         """Take the games; raise ValueError for a reserved name or a ruleset that comes twice."""
-        self._rulesets: dict[str, Game[Any, Any]] = {}
-        self._current: dict[str, Game[Any, Any]] = {}
+        self._rulesets: dict[str, AnyGame] = {}
+        self._current: dict[str, AnyGame] = {}
         for game in sorted(games, key=_age):
             if game.name in RESERVED:
                 message = f"{game.name!r} is a reserved name and can't be a game's"
@@ -46,15 +45,15 @@ class Games:
                 raise ValueError(message)
             self._rulesets[game.ruleset] = self._current[game.name] = game
 
-    def __iter__(self) -> Iterator[Game[Any, Any]]:
+    def __iter__(self) -> Iterator[AnyGame]:
         """Go through the games, each at its newest ruleset, by name."""
         return iter(self._current[name] for name in sorted(self._current))
 
-    def named(self, name: str) -> Game[Any, Any] | None:
+    def named(self, name: str) -> AnyGame | None:
         """Return the game new tables of this name play, None if there is none."""
         return self._current.get(name)
 
-    def ruled(self, ruleset: str) -> Game[Any, Any]:
+    def ruled(self, ruleset: str) -> AnyGame:
         """Return the ruleset a table is pinned to; raise KeyError if this process does not know it."""
         return self._rulesets[ruleset]
 
@@ -65,7 +64,7 @@ def find(*modules: str) -> Games:
     return Games(_game_of(name) for name in (*names, *modules))
 
 
-def _game_of(module: str) -> Game[Any, Any]:
+def _game_of(module: str) -> AnyGame:
     game = getattr(importlib.import_module(module), "GAME", None)
     if not isinstance(game, Game):
         message = f"the module {module} ends in no GAME"
@@ -73,12 +72,12 @@ def _game_of(module: str) -> Game[Any, Any]:
     return game
 
 
-def _age(game: Game[Any, Any]) -> tuple[str, int]:
+def _age(game: AnyGame) -> tuple[str, int]:
     name, _, number = game.ruleset.partition("/")
     return name, int(number)
 
 
-def rules_pages(game: Game[Any, Any]) -> dict[str, Path]:
+def rules_pages(game: AnyGame) -> dict[str, Path]:
     """Return a game's rules pages by language: the files `<game>.<language>.md` beside the module that decides it."""
     source = sys.modules[game.decide.__module__].__file__
     if source is None:

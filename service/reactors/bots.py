@@ -19,9 +19,8 @@ from service.actions import legal_now
 from service.bots import Bots
 from service.chance import bot_stream
 from service.errors import NotFound, Stale
-from service.game import Command
+from service.game import AnyGame, AnyTable, Command
 from service.reactors.pursuit import Seen, Sleep
-from service.referee import AnyGame, AnyTable
 from service.tables import Asked, Tables
 
 MS_PER_S: Final = 1_000

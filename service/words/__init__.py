@@ -34,7 +34,7 @@ from fluent.syntax import ast, visitor
 
 from events.base import By, Event, PlayerId, Seat
 from events.table import CardName
-from service.game import Game
+from service.game import AnyGame
 
 Value = str | int
 Arguments = dict[str, Value]
@@ -55,7 +55,7 @@ class Names(NamedTuple):
 class Words:
     """The words of one game in one language."""
 
-    def __init__(self, game: Game[Any, Any], language: str = "en") -> None:
+    def __init__(self, game: AnyGame, language: str = "en") -> None:
         """Read the catalogues; raise ValueError where one can't be read, OSError where there is none."""
         self._language = language
         self._bundle = FluentBundle([language], use_isolating=False)  # Isolating marks are noise on a terminal.
@@ -213,7 +213,7 @@ def neutral_catalogue(language: str) -> str:
     return (files(__name__) / f"table.{language}.ftl").read_text(encoding="utf-8")
 
 
-def game_catalogue(game: Game[Any, Any], language: str) -> str:
+def game_catalogue(game: AnyGame, language: str) -> str:
     """Return a game's own catalogue, found beside the module that decides it."""
     source = Path(sys.modules[game.decide.__module__].__file__ or "")
     return (source.parent / f"{game.name}.{language}.ftl").read_text(encoding="utf-8")

@@ -17,8 +17,9 @@ import msgspec
 
 from events.base import By
 from service.actions import legal_now
+from service.game import AnyGame
 from service.ids import derived
-from service.referee import AnyGame, Create, Sit
+from service.referee import Create, Sit
 from tests.bench.matches import Local
 from tests.bench.server import SECRET
 

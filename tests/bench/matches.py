@@ -10,9 +10,9 @@ from projections import fold
 from projections.table import Table
 from service.actions import legal_now
 from service.decider import Draft, entry_after
-from service.game import Ask, Command
+from service.game import AnyGame, AnyTable, Ask, Command
 from service.ids import new_id
-from service.referee import AnyGame, AnyTable, Create, Referee, Sit
+from service.referee import Create, Referee, Sit
 from service.streams import Stored, table_stream
 from tests.bench.server import SEED
 

@@ -21,9 +21,9 @@ from service.api.tables import TableRoutes
 from service.chance import Chance
 from service.decider import Draft, entry_after
 from service.embedded import Embedded
-from service.game import Ask
+from service.game import AnyGame, AnyTable, Ask
 from service.log import Log
-from service.referee import AnyGame, AnyTable, Referee
+from service.referee import Referee
 from service.store import connect
 from service.streams import Stored, table_stream
 from tests.bench.matches import Match, Move, play

@@ -12,9 +12,9 @@ from events.table import Answered, Created, Ended, Opened, Order, Resigned, Seed
 from projections import fold
 from service.actions import actions
 from service.chance import Chance, commitment
-from service.game import LISTED, REASONS, Ask, Command, tag_of
+from service.game import LISTED, REASONS, AnyTable, Ask, Command, tag_of
 from tests.laws.bodies import bodies
-from tests.laws.matches import AnyTable, Match, asked_by, outcome
+from tests.laws.matches import Match, asked_by, outcome
 
 _encode = msgspec.json.Encoder().encode
 

@@ -7,10 +7,10 @@ from msgspec import Raw
 
 from events.base import Entry
 from projections import fold
-from service.game import Ask
+from service.game import AnyTable, Ask
 from service.referee import Create, Referee
 from service.streams import genesis, head_after
-from tests.laws.matches import AnyTable, Match, asked_by
+from tests.laws.matches import Match, asked_by
 
 _encode = msgspec.json.Encoder().encode
 _raw = msgspec.json.Decoder(Entry[Raw, Raw])

@@ -19,9 +19,9 @@ from projections import fold
 from service import bots
 from service.bots import Bot
 from service.chance import bot_stream
-from service.game import Ask, Command, Refused
+from service.game import AnyTable, Ask, Command, Refused
 from service.referee import Create, Referee
-from tests.laws.matches import AnyTable, Match
+from tests.laws.matches import Match
 from tests.stated import Stated
 
 T = TypeVar("T")

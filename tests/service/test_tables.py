@@ -13,6 +13,7 @@ from events.table import TableEvent
 from projections import fold
 from projections.table import Table
 from service import bots, games
+from service.game import AnyTable
 from service.log import Log
 from service.referee import Create, Resign, Sit
 from service.streams import table_stream
@@ -81,7 +82,7 @@ async def test_the_log_of_a_match_refolds_to_what_every_viewer_saw_at_every_vers
         state = await serving.look(Asked(PEOPLE[0], "chinkway", table))
         seen[state.version] = [msgspec.json.encode(serving.view(state, viewer)) for viewer in VIEWERS]
     assert len(seen) > 500
-    again: Table[Any, Any] = Table(id=table)
+    again: AnyTable = Table(id=table)
     for stored in await log.read_range(table_stream(table), 1, max(seen)):
         fold.add(CHINKWAY.projection, again, CHINKWAY.projection.decode(stored.e), stored.h)
         if again.version in seen:
@@ -96,7 +97,7 @@ async def test_what_a_viewer_was_sent_folds_to_what_the_viewer_is_shown(tables: 
     decode = msgspec.json.Decoder(Decision[TableEvent | CHINKWAY.projection.events]).decode  # type: ignore[name-defined] # known at run time
     for seat, viewer in enumerate(VIEWERS):
         asked = Asked(viewer, "chinkway", table)
-        folded: Table[Any, Any] = Table(id=table)
+        folded: AnyTable = Table(id=table)
         sent: list[Decision[Event]] = []
         while (page := await serving.decisions(asked, len(sent), 500)).decisions:
             sent += page.decisions

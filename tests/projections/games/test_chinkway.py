@@ -28,6 +28,7 @@ from events.games.chinkway import (
 from projections import fold
 from projections.games.chinkway import PROJECTION, SEATS, State, Trick, View, redact
 from projections.table import Table
+from service.game import AnyTable
 
 SIDES = ((0,), (1, 2), (3, 4))
 HANDS = (FRENCH[:12], FRENCH[12:22], FRENCH[22:32], FRENCH[32:42], FRENCH[42:])
@@ -46,9 +47,9 @@ TAKEN = (*TURNED, *TRICK, TrickTaken(2, ("HA", "D8", "C5"), ("HA", "D8", "C5")))
 VIEWERS = (None, *range(SEATS))
 
 
-def table(*events: Event, status: Any = "playing") -> Table[Any, Any]:  # noqa: ANN401 one of the statuses
+def table(*events: Event, status: Any = "playing") -> AnyTable:  # noqa: ANN401 one of the statuses
     """Return a table at which these events of the game have happened."""
-    told: Table[Any, Any] = Table(id="t", options=Options(), players=[None] * SEATS, status=status)
+    told: AnyTable = Table(id="t", options=Options(), players=[None] * SEATS, status=status)
     told.play = PROJECTION.begin(Options(), SEATS, tuple(range(SEATS)))
     for event in events:
         fold.evolve(PROJECTION, told, event)

@@ -11,16 +11,15 @@ import pytest
 from redis.asyncio import Redis
 
 from events.base import By
-from projections.table import View
 from service.app import Service
 from service.bots import Bot, Bots
 from service.chance import Draws
-from service.game import Command
+from service.game import AnyTable, AnyView, Command
 from service.ids import new_id
 from service.reactors.bots import BotMoves, Pause, bot_to_act, choice
 from service.reactors.pursuit import TRIES
 from service.reactors.run import run
-from service.referee import AnyTable, Resign
+from service.referee import Resign
 from service.streams import Stored
 from service.tables import Asked, TableFold
 from tests.service.reactors.matches import (
@@ -216,7 +215,7 @@ class Moody:
     def __init__(self) -> None:
         self.mended = False
 
-    def choose(self, view: View[Any], legal: Sequence[Command], _: Draws) -> Command:
+    def choose(self, view: AnyView, legal: Sequence[Command], _: Draws) -> Command:
         if view.options.deals != 5 or self.mended:
             return legal[0]
         raise RuntimeError(f"I hold {legal}")
@@ -249,12 +248,13 @@ async def test_a_bot_that_fails_at_one_table_is_set_aside_and_stops_no_other(
 
 async def aside(store: Redis) -> set[str]:
     keys = [f"{{{number:02}}}:aside:bots" for number in range(64)]
+    # redis-py types the call for synchronous and asynchronous clients alike.
     members: list[set[bytes]] = [await store.smembers(key) for key in keys]  # type: ignore[misc]
     return {stream.decode() for streams in members for stream in streams}
 
 
 async def test_a_bot_that_chooses_what_is_not_legal_is_set_aside(store: Redis, valkey_url: str) -> None:
-    def choose(_view: View[Any], _legal: Sequence[Command], _draws: Draws) -> Command:
+    def choose(_view: AnyView, _legal: Sequence[Command], _draws: Draws) -> Command:
         return Resign(turn=0)
 
     async with connected(valkey_url) as parts:

@@ -10,10 +10,11 @@ from projections import lobby as summaries
 from projections.lobby import Summary
 from projections.table import SeatView
 from service.app import Service
+from service.game import AnyTable
 from service.lobby import Filter
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.lobby import LobbyKeeping, rebuild
-from service.referee import Abandon, AnyTable, Leave, Resign
+from service.referee import Abandon, Leave, Resign
 from service.tables import Asked
 from tests.service.reactors.matches import (
     ADA,

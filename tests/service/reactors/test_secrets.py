@@ -13,9 +13,9 @@ from projections.table import Table
 from service import bots, games
 from service.actions import legal_now
 from service.chance import number
-from service.game import Ask, Command, Refused
+from service.game import AnyTable, Ask, Command, Refused
 from service.reactors.bots import bot_to_act, choice
-from service.referee import AnyTable, Create, Referee
+from service.referee import Create, Referee
 from tests.stated import Stated
 
 GAME = games.find().ruled("chinkway/1")
