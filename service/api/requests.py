@@ -19,6 +19,8 @@ _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _TAG = re.compile(r'"(0|[1-9][0-9]{0,15})"')
 _AT = re.compile(r"(.*) - at `\$(.*)`$", re.DOTALL)
+_FIELD = re.compile(r"(?:unknown|required) field `(.*)`", re.DOTALL)
+_PATTERN = re.compile(r"matching regex .*", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -188,8 +190,9 @@ def _integral(value: object) -> object:
 
 def _malformed(error: msgspec.ValidationError) -> Malformed:
     """Tell a validation error with the place it happened at as a JSON pointer."""
-    match = _AT.fullmatch(str(error))
-    if match is None:
-        return Malformed(f"{error}.", "")
-    pointer = "".join("/" + (step[1] or step[2]) for step in _STEP.finditer(match[2]))
-    return Malformed(f"{match[1]}.", pointer)
+    place = _AT.fullmatch(str(error))
+    message, path = (place[1], place[2]) if place is not None else (str(error), "")
+    pointer = "".join("/" + (step[1] or step[2]) for step in _STEP.finditer(path))
+    if field := _FIELD.search(message):
+        pointer += "/" + field[1]
+    return Malformed(f"{_PATTERN.sub('that has only the characters allowed here', message)}.", pointer)
