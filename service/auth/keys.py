@@ -1,14 +1,21 @@
 """The service's own secret: what the ids of keyed requests are derived from.
 
 It lives in a file of the keys' folder (0600), or in the environment, and all processes share it. Whoever loses it
-loses no table; only a keyed request retried across the loss would not meet what it created.
+loses no table; only a keyed request retried across the loss would not meet what it created. Two servers with different
+secrets on one store would do the same to each other all the time, so the store keeps the fingerprint of the first.
 """
 
+import hashlib
 import os
 import secrets
 from pathlib import Path
 
+from redis.asyncio import Redis
+
 SECRET_BYTES = 32
+
+FINGERPRINT_KEY = "service:secret"
+"""Where a store keeps the fingerprint of the secret that it is served with."""
 
 
 class KeysUnfit(Exception):
@@ -28,6 +35,17 @@ def secret_from(folder: Path, stated: str | None) -> bytes:
         message = f"The keys' folder {folder} can't be used: {error}."
         raise KeysUnfit(message) from error
     return _decoded(text.strip(), str(path))
+
+
+def fingerprint(secret: bytes) -> bytes:
+    """Return what tells a secret from others and does not betray it: the SHA-256 of its 256 random bits, as hex."""
+    return hashlib.sha256(b"evenfold/secret/1\0" + secret).hexdigest().encode()
+
+
+async def is_at_home(secret: bytes, store: Redis) -> bool:
+    """Tell whether the store is served with this secret; one that knows none yet is served with it from now on."""
+    known = await store.set(FINGERPRINT_KEY, fingerprint(secret), nx=True, get=True)
+    return known is None or known == fingerprint(secret)
 
 
 def _create(path: Path) -> None:
