@@ -8,7 +8,6 @@ it was not made for, and the log alone tells which draws it was made with.
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from service.actions import legal_now
 from service.bots import Bots
 from service.chance import bot_stream
+from service.clock import utc_ms
 from service.errors import NotFound, Stale
 from service.game import AnyGame, AnyTable, Command
 from service.reactors.pursuit import Seen, Sleep
@@ -28,16 +28,12 @@ MS_PER_S: Final = 1_000
 _logger = logging.getLogger(__name__)
 
 
-def _utc_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Pause(NamedTuple):
     """How long after a decision bots move, whatever they hold; `sleep` takes seconds, `clock` tells UTC in ms."""
 
     ms: int
     sleep: Sleep = asyncio.sleep
-    clock: Callable[[], int] = _utc_ms
+    clock: Callable[[], int] = utc_ms
 
     async def after(self, at: int) -> None:
         """Return when the pause after the decision at this moment is over."""

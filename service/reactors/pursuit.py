@@ -157,6 +157,7 @@ class Pursuit:
             try:
                 seen = await self._look(stream, 0)
             except Exception as error:  # noqa: BLE001 whatever it is, the stream's own task meets it again
+                _heed_cancelling()
                 _logger.info("%s: the first look at %s failed: %s", self._reactor.name, stream, type(error).__name__)
             else:
                 watch.version, watch.over = seen.version, seen.over
@@ -191,6 +192,7 @@ class Pursuit:
         failures = 0
         version = watch.hinted
         while True:
+            _heed_cancelling()
             try:
                 await self._step(stream, watch, version)
             except PASSING as error:
@@ -292,6 +294,7 @@ async def _save_now_and_then(pursuits: Sequence[Pursuit]) -> None:
     while True:
         await asyncio.sleep(SAVE_S)
         await _save(pursuits)
+        _heed_cancelling()
 
 
 async def _save(pursuits: Sequence[Pursuit]) -> None:
@@ -303,7 +306,18 @@ async def _insist(call: Callable[[], Awaitable[T]]) -> T:
     """Call until the store answers."""
     while True:
         try:
-            return await call()
+            answer = await call()
         except PASSING as error:
+            _heed_cancelling()
             _logger.warning("the store does not answer a reactor, trying again: %s", type(error).__name__)
             await asyncio.sleep(SAVE_S)
+        else:
+            _heed_cancelling()
+            return answer
+
+
+def _heed_cancelling() -> None:
+    """End the task if it was cancelled: redis-py may swallow that, and answer as if nothing had been asked of it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
