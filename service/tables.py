@@ -18,6 +18,7 @@ from projections import fold
 from projections.table import Table
 from service.actions import Actions, actions, legal_now
 from service.bots import Bots
+from service.chance import SEED_BYTES
 from service.decider import Decided, Decider, Draft
 from service.errors import KeyReused, NotFound, Stale
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
@@ -27,7 +28,6 @@ from service.log import Log
 from service.referee import Abandon, Create, Referee, Sit, Start
 from service.streams import Stored, table_stream
 
-SEED_BYTES = 32
 MISSED = 100
 
 _first = msgspec.json.Decoder(Entry[Raw, Raw])

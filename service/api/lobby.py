@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from litestar.response.base import ASGIResponse
 from msgspec import Meta, Struct
 
-from events.base import whole
+from events.base import GameName, whole
 from projections.lobby import Summary
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
@@ -17,7 +17,6 @@ MAX_TABLES = 100
 
 Listing = Literal["open", "playing"]
 Count = Annotated[int, Meta(ge=1, le=MAX_TABLES)]
-GameName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*"), max_length=32)]
 Cursor = Annotated[
     str, Meta(min_length=1, max_length=64, pattern=whole("[A-Za-z0-9_-]+"), description="Where to read on; opaque.")
 ]

@@ -14,6 +14,7 @@ from typing import Literal, cast, get_args
 from msgspec import Struct
 from redis.asyncio import Redis
 
+from service.clock import utc_ms
 from service.errors import Malformed, NotFound, Unauthenticated, Unreadable
 from service.ids import is_id, new_id
 from service.store import answered
@@ -77,7 +78,7 @@ class Accounts:
         """Open an account of this name; names need not be unique."""
         account = Account(new_id(), clean_name(name))
         with answered():
-            await self._redis.hset(_account_key(account.id), mapping={"name": account.name, "created": _now_ms()})
+            await self._redis.hset(_account_key(account.id), mapping={"name": account.name, "created": utc_ms()})
         return account
 
     async def find(self, account: str) -> Account:
@@ -106,7 +107,7 @@ class Accounts:
         fields = {
             "account": account,
             "scopes": " ".join(scopes),
-            "created": str(_now_ms()),
+            "created": str(utc_ms()),
             "expires": str(expires_ms or 0),
         }
         async with self._redis.pipeline() as pipe:
@@ -145,7 +146,3 @@ def _account_key(account: str) -> str:
 
 def _token_key(token: str) -> str:
     return f"token:{hashlib.sha256(token.encode()).hexdigest()}"
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-import time
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from service.auth.accounts import SCOPES, SIGN_UP, Account, Accounts, Scope, clean_name
 from service.cli.opened import opened
 from service.cli.sentences import Unusable, say
+from service.clock import utc_ms
 from service.errors import Malformed, NotFound, Unreadable
 from service.settings import Place
 
@@ -59,7 +59,7 @@ async def _made(place: Place, wanted: Wanted, scopes: tuple[Scope, ...], life_ms
     async with opened(place, "evenfold token", create=wanted.name is not None) as redis:
         accounts = Accounts(redis)
         account = await _account(accounts, wanted)
-        expires_ms = None if life_ms is None else time.time_ns() // 1_000_000 + life_ms
+        expires_ms = None if life_ms is None else utc_ms() + life_ms
         made = await accounts.issue_token(account.id, scopes, expires_ms)
         until = "it never expires" if wanted.expires is None else f"it expires in {wanted.expires}"
         say(f"A token of {account.name} ({account.id}) for {', '.join(scopes)}; {until}:")

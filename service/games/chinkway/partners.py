@@ -3,7 +3,7 @@
 Players are counted clockwise from the dealer, who is player 1, so every pairing turns with the deal.
 """
 
-SEATS = 5
+from projections.games.chinkway import SEATS
 
 # Pairs by player, as places after the dealer's: 1 is player 2, at the dealer's left.
 _NEIGHBOURS = ((1, 2), (3, 4))
