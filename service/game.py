@@ -68,6 +68,7 @@ REASONS: Mapping[str, str] = {
     "seats_out_of_range": "The game is not played by so many seats.",
     "options_conflict": "Two options contradict each other.",
     "no_such_bot": "No bot has that name.",
+    "bot_takes_no_nonce": "A bot gives no nonce: the shuffles take only what people give.",
 }
 
 

@@ -176,12 +176,12 @@ class Tables:
 
     def view(self, table: AnyTable, player: str) -> AnyView:
         """Return the table as a player may see it."""
-        return self.game_of(table).projection.view(table, table.seat_of(player))
+        return self.game_of(table).projection.view(table, table.eyes_of(player))
 
     async def view_at(self, asked: Asked, version: int) -> AnyView:
         """Return the table as it was at a version, with the rights that the player has today; NotFound past its end."""
         today = await self.look(asked)
-        seat = today.seat_of(asked.player)
+        seat = today.eyes_of(asked.player)
         if not 1 <= version <= today.version:
             raise NotFound(f"The table has no version {version}; it is at version {today.version}.")
         table = today if version == today.version else await self._decider.at(_stream(asked), version)
@@ -196,12 +196,12 @@ class Tables:
     async def actions(self, asked: Asked) -> Actions[Command]:
         """Return what the player may do now."""
         table = await self.look(asked)
-        return actions(self.game_of(table), table, table.seat_of(asked.player))
+        return actions(self.game_of(table), table, table.eyes_of(asked.player))
 
     async def decisions(self, asked: Asked, after: int, limit: int) -> Page:
         """Return up to `limit` decisions after a version, as the player may see them; none at the newest."""
         table = await self.look(asked)
-        seat, newest, projection = table.seat_of(asked.player), table.version, self.game_of(table).projection
+        seat, newest, projection = table.eyes_of(asked.player), table.version, self.game_of(table).projection
         last = min(newest, after + limit)
         if after >= last:
             return Page((), None)
@@ -252,7 +252,7 @@ class Tables:
                 raise KeyReused
             # The answer of then: by the seat that the player had right after it, whatever has happened since.
             table = await self._decider.at(_stream(asked), entry.version)
-        seat = table.seat_of(asked.player)
+        seat = table.eyes_of(asked.player)
         return Done(asked, fold.decision(projection, entry, decided.stored.h, seat), table, decided.repeated)
 
 

@@ -50,9 +50,15 @@ async def identity(request: AnyRequest, scope: Scope | None = None) -> Identity:
         raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
     accounts: Accounts = request.app.state.accounts
     who = await accounts.identify(match[1])
-    if scope is not None and scope not in who.scopes:
-        raise Forbidden(f"The token lacks the scope `{scope}`.")
+    if scope is not None:
+        require(who, scope)
     return who
+
+
+def require(who: Identity, scope: Scope) -> None:
+    """Raise Forbidden unless the token has a scope."""
+    if scope not in who.scopes:
+        raise Forbidden(f"The token lacks the scope `{scope}`.")
 
 
 async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:

@@ -25,6 +25,7 @@ from service.api.requests import (
     only_at,
     prefers_view,
     query,
+    require,
 )
 from service.game import AnyGame, AnyView, Command
 from service.log import PAGE
@@ -171,6 +172,9 @@ class TableRoutes:
         view = (
             tables.view(await tables.look(asked), who.account) if version < 0 else await tables.view_at(asked, version)
         )
+        if version >= 0:
+            # Of a past version the seat held today decides what is seen: it has no tag, for the seat may change.
+            return answer(view, headers=VIEW_HEADERS)
         headers = _view_headers(view)
         if already_has(request, headers["ETag"]):
             return empty(304, headers)
@@ -193,9 +197,10 @@ class TableRoutes:
 
     async def sit(self, request: AnyRequest) -> ASGIResponse:
         """Take a seat, or seat a bot."""
-        who = await identity(request, "play")
+        who = await identity(request)
         known_query(request)
         wanted = await body(request, _take_seat)
+        require(who, "play" if wanted.bot is UNSET else "host")
         seat = None if wanted.seat is UNSET else wanted.seat
         bot = None if wanted.bot is UNSET else wanted.bot
         done = await self._act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
@@ -263,9 +268,10 @@ class TableRoutes:
 
     async def command(self, request: AnyRequest) -> ASGIResponse:
         """Take one command."""
-        who = await identity(request, "play")
+        who = await identity(request)
         known_query(request)
         command = await body(request, self._command)
+        require(who, "host" if isinstance(command, Abandon) else "play")
         done = await self._act(request, who.account, command)
         return await _done(request, done, 201)
 

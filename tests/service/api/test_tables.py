@@ -89,6 +89,10 @@ def test_the_host_seats_bots_and_nobody_else_does(ada: Person, url: str) -> None
     other.http.close()
 
 
+def test_a_bot_is_seated_without_a_nonce(ada: Person) -> None:
+    assert ada.post(f"{_opened(ada)}/seats", {"bot": "anyone", "nonce": "n"}).json()["code"] == "bot_takes_no_nonce"
+
+
 def test_nobody_leaves_a_table_in_play(company: Company) -> None:
     assert company.people[1].delete(f"{company.path}/seats/me").json()["code"] == "not_open"
 
