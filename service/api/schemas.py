@@ -216,6 +216,7 @@ def _modules(game: AnyGame) -> Iterator[str]:
     events = get_args(game.projection.events) or (game.projection.events,)
     for cls in (game.projection.options, view, *events, *game.command_types):
         yield cls.__module__ if isinstance(cls, type) else game.projection.view.__module__
+    yield game.projection.evolve.__module__
 
 
 def _members(arguments: Iterable[Any]) -> Iterator[Any]:

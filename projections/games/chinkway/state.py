@@ -1,13 +1,13 @@
-"""A match of Chinkway: what its events add up to, and what each viewer may see of it.
+"""A match of Chinkway: what its events add up to.
 
 The state is folded in place. Folded from redacted decisions it holds None for every hand, discard and pack that the
 viewer may not see, and everything a view reads is the same.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, assert_never
+from typing import assert_never
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from events.base import Seat
 from events.cards import FRENCH, FrenchCard
@@ -24,29 +24,18 @@ from events.games.chinkway import (
     Declined,
     Discarded,
     Five,
-    Hand,
-    OnePerDeal,
     Opened,
     Options,
     Pair,
-    PerSeat,
     Played,
     QuestReduced,
     QuestShuffled,
     QuestTurned,
-    Shares,
-    Sides,
     TrickTaken,
     Trump,
 )
-from events.table import DealNumber
-from projections import table as neutral
-from projections.fold import Projection
-from projections.table import Table
 
 SEATS = 5
-
-PhaseName = Literal["discard", "declare", "play", "capture", "over"]
 
 
 class Discarding(Struct, frozen=True, gc=False):
@@ -269,134 +258,6 @@ def _open(state: State, event: Opened) -> None:
     state.opened = True
 
 
-class View(neutral.View[Options], frozen=True, kw_only=True):
-    """A table of Chinkway as one viewer may see it; before play all that is its own is null, 0 or empty.
-
-    Lists by seat have five places. `hand` is the viewer's own, null for a spectator; `held` counts everybody's cards.
-    `wanted` says how many of the quest's parts are of each category, `met` how many of those are met for each seat: by
-    its side together or, under `team_scoring` sum, by its own captures. `choices` are the cards that the taker of the
-    trick may capture now, `needed` those of them that would meet a part. `quest_seen` are the quest cards of earlier
-    deals. `seen` are the cards played in this deal in order of play, the dealer's own two discards after them.
-    `discards` holds one entry a deal: its cards are null for all but their dealer, and `removed` is null for all,
-    until play has ended.
-    """
-
-    phase: PhaseName | None
-    deal: DealNumber
-    deals: DealNumber
-    dealer: Seat | None
-    sides: Sides
-    hand: Hand | None
-    held: Annotated[tuple[Annotated[int, Meta(ge=0, le=12)], ...], PerSeat]
-    trump: Trump | None
-    quest: Five | None
-    wanted: Shares | None
-    met: Annotated[tuple[Shares, ...], PerSeat]
-    captured: Annotated[tuple[Annotated[tuple[FrenchCard, ...], Meta(max_length=10)], ...], PerSeat]
-    tricks: Annotated[tuple[Annotated[int, Meta(ge=0, le=10)], ...], PerSeat]
-    trick: Trick | None
-    last_trick: Trick | None
-    choices: Choices
-    needed: Choices
-    quest_seen: Annotated[tuple[Five, ...], OnePerDeal]
-    discards: Annotated[tuple[DealDiscard, ...], OnePerDeal]
-    removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
-
-
-def view(table: Table[State, Options], seat: int | None) -> View:
-    """Return a table as this seat may see it, None for a spectator."""
-    options = table.options
-    if options is None:
-        raise ValueError(f"nothing is to be seen of a table at version {table.version}")
-    state = table.play if table.play is not None else begin(options, SEATS, ())
-    hand = state.hands[seat] if seat is not None and state.hands else None
-    capturing = state.phase if isinstance(state.phase, Capturing) and table.status != "ended" else None
-    return View(
-        **neutral.public(table, seat),
-        options=options,
-        seen=_seen(state, seat),
-        phase=_phase_name(table),
-        deal=state.deal,
-        deals=options.deals,
-        dealer=state.dealer if state.deal else None,
-        sides=state.sides,
-        hand=None if hand is None else tuple(hand),
-        held=tuple(state.held),
-        trump=state.trump,
-        quest=state.quest,
-        wanted=Shares(**state.wanted) if state.wanted else None,
-        met=tuple([Shares(**met) for met in state.met]),
-        captured=tuple(map(tuple, state.captured)),
-        tricks=tuple(state.taken),
-        trick=_trick(state),
-        last_trick=state.last_trick,
-        choices=() if capturing is None else capturing.choices,
-        needed=() if capturing is None else capturing.needed,
-        quest_seen=tuple(state.quests),
-        discards=tuple(_discards(state, seat)),
-        removed=state.removed if state.opened else None,
-    )
-
-
-def _phase_name(table: Table[State, Options]) -> PhaseName | None:
-    if table.play is None:
-        return None
-    if table.status == "ended":
-        return "over"
-    match table.play.phase:
-        case Playing():
-            return "play"
-        case Capturing():
-            return "capture"
-        case Discarding():
-            return "discard"
-        case Declaring():
-            return "declare"
-        case DealOver():
-            return "over"
-        case unknown:
-            assert_never(unknown)
-
-
-def _trick(state: State) -> Trick | None:
-    match state.phase:
-        case Playing():
-            return Trick(state.leader, tuple(state.trick), None)
-        case Capturing(taker):
-            return Trick(state.leader, tuple(state.trick), taker)
-        case _:
-            return None
-
-
-def _discards(state: State, seat: int | None) -> Iterator[DealDiscard]:
-    for discard in state.discards:
-        yield discard if state.opened or discard.seat == seat else DealDiscard(discard.seat, None)
-
-
-def _seen(state: State, seat: int | None) -> tuple[FrenchCard, ...]:
-    own = state.discards[-1].cards if seat == state.dealer and len(state.discards) == state.deal > 0 else None
-    return (*state.played, *(own or ()))
-
-
-def redact(event: ChinkwayEvent, seat: int | None) -> ChinkwayEvent:
-    """Return an event as this seat may see it, None for a spectator; what is not listed here as public is hidden."""
-    match event:
-        case Played() | TrickTaken() | Captured() | Declined() | Declared() | QuestTurned():
-            return event
-        case DealerDrawn() | DealScored() | Opened():
-            return event
-        case Dealt(deal, dealer, sides, hands):
-            return Dealt(deal, dealer, sides, tuple([hand if own == seat else None for own, hand in enumerate(hands)]))
-        case Discarded(dealer, _):
-            return event if dealer == seat else Discarded(dealer, None)
-        case QuestReduced():
-            return QuestReduced(None)
-        case QuestShuffled():
-            return QuestShuffled(None)
-        case _:
-            assert_never(event)
-
-
 def cards(state: State) -> Iterator[str]:
     """Yield every card of an unredacted match, those of the quest pack as `q:<card>`: 104 from the first deal on."""
     for hand in state.hands:
@@ -408,16 +269,3 @@ def cards(state: State) -> Iterator[str]:
     yield from (card for card in state.played if card not in captured)
     for pile in (state.removed, state.pack, state.aside, state.quest):
         yield from (f"q:{card}" for card in pile or ())
-
-
-PROJECTION = Projection(
-    name="chinkway",
-    ruleset="chinkway/1",
-    events=ChinkwayEvent,
-    options=Options,
-    begin=begin,
-    evolve=evolve,
-    view=view,
-    redact=redact,
-    cards=cards,
-)
