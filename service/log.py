@@ -25,7 +25,7 @@ from redis.exceptions import ResponseError
 
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
-from service.pipe import TIMEOUT_MS, Command, Lost, NotSent, Pipe, Reply, Unreachable
+from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.streams import Broken, Row, Shorter, Stored, catalogue_key, keys_of, stored_of
 
 PAGE: Final = 500

@@ -25,6 +25,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import InvalidResponse, RedisError, ResponseError
 
+from service.clock import Sleep
+
 Command: TypeAlias = tuple[bytes | str | int, ...]
 """What the server is asked to do."""
 
@@ -79,10 +81,14 @@ class Pipe:
     `closed` says that it takes no more calls.
     """
 
-    def __init__(self, redis: Redis, *, timeout_ms: int = TIMEOUT_MS) -> None:
-        """Take the client whose kind of connection to make; the running event loop is the pipe's for good."""
+    def __init__(self, redis: Redis, *, timeout_ms: int = TIMEOUT_MS, sleep: Sleep = asyncio.sleep) -> None:
+        """Take the client whose kind of connection to make, and what to wait by between two attempts.
+
+        The running event loop is the pipe's for good.
+        """
         self._pool = redis.connection_pool
         self._tick_s = timeout_ms / 1_000 / TICKS
+        self._sleep = sleep
         self._loop = asyncio.get_running_loop()
         self._link: _Link | None = None
         self._stale: _Link | None = None
@@ -178,7 +184,7 @@ class Pipe:
                     self._link = await _open(self._pool, _Link(self._on_replies, self._on_lost, self._flush))
                 except (RedisError, OSError) as error:
                     self._failure = error
-                    await asyncio.sleep(pause_s)
+                    await self._sleep(pause_s)
                     pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
         finally:
             self._connecting = None

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from service.log import SETTLE_MS, Log
@@ -15,7 +15,7 @@ ENOUGH_S = 60
 
 
 @asynccontextmanager
-async def piped(url: str, *, timeout_ms: int = TIMEOUT_MS, kind: type[Pipe] = Pipe) -> AsyncIterator[Pipe]:
+async def piped(url: str, *, timeout_ms: int = TIMEOUT_MS, kind: Callable[..., Pipe] = Pipe) -> AsyncIterator[Pipe]:
     """Give a pipe to the store at an address."""
     client = dial(url)
     pipe = kind(client, timeout_ms=timeout_ms)

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -250,16 +251,14 @@ async def test_a_client_that_decodes_or_speaks_resp3_changes_nothing(valkey_url:
     assert await store.exists("h")
 
 
-async def test_attempts_to_connect_pause_longer_and_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_attempts_to_connect_pause_longer_and_longer(tmp_path: Path) -> None:
     pauses: list[float] = []
-    sleep = asyncio.sleep
 
     async def noted(delay: float) -> None:
         pauses.append(delay)
-        await sleep(delay / 100)
+        await asyncio.sleep(delay / 100)
 
-    monkeypatch.setattr(asyncio, "sleep", noted)
-    async with piped(f"unix://{tmp_path}/nobody", timeout_ms=100) as pipe:
+    async with piped(f"unix://{tmp_path}/nobody", timeout_ms=100, kind=partial(Pipe, sleep=noted)) as pipe:
         with pytest.raises(NotSent):
             await pipe.call("PING")
     assert pauses[:5] == [0.005, 0.01, 0.02, 0.04, 0.08]
