@@ -1,5 +1,6 @@
-"""What an operator can say, from the environment too: each option of `serve` has a variable `EVENFOLD_<OPTION>`.
+"""What an operator can say, from the environment too.
 
+Each option of `serve` has a variable, `--bot-pause` is `EVENFOLD_BOT_PAUSE`; the store's address is EVENFOLD_REDIS_URL.
 A value that can't be meant is refused in one sentence that names its variable; nothing is silently defaulted.
 """
 
