@@ -12,8 +12,9 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import service
 from service.cli.sentences import say
@@ -27,6 +28,9 @@ FIRST_PAUSE_S = 0.1
 LAST_PAUSE_S = 10.0
 STEADY_S = 30.0
 """A process that has run for so long ended for a new reason: the pause before its restart is the first one again."""
+
+TRIES = 5
+"""How often a process may end by itself without ever having been ready."""
 
 _ROOT = Path(service.__file__).parents[1]
 
@@ -73,20 +77,29 @@ def on_orphaned(end: Callable[[], None]) -> None:
     loop.add_reader(0, read)
 
 
+class Part(NamedTuple):
+    """A process to keep: what people call it, its command's arguments, the descriptors that it inherits."""
+
+    what: str
+    arguments: Sequence[str]
+    fds: Sequence[int] = ()
+
+
 class Kept:
     """A process that is started anew whenever it ends, until it is told to stop.
 
-    `what` names it for people. It fails if it ends before it was ready for the first time: then nothing is restarted.
+    `curable` is asked when it ends by itself before it was ready for the first time: whether what kept it from its
+    start may be over. If not, or after TRIES such ends, it stays ended; after a kill it never does.
     """
 
-    def __init__(
-        self, what: str, arguments: Sequence[str], settings: Mapping[str, str], fds: Sequence[int] = ()
-    ) -> None:
-        self.what = what
+    def __init__(self, part: Part, settings: Mapping[str, str], curable: Callable[[], Awaitable[bool]]) -> None:
+        self.what = part.what
         self.ready = asyncio.Event()
-        self._command = command(*arguments)
+        self._command = command(*part.arguments)
         self._environment = environment(settings)
-        self._fds = tuple(fds)
+        self._fds = tuple(part.fds)
+        self._curable = curable
+        self._false_starts = 0
         self._stopping = asyncio.Event()
         self._process: Process | None = None
 
@@ -97,7 +110,8 @@ class Kept:
         while True:
             began = loop.time()
             code = await self._run()
-            if self._stopping.is_set() or not self.ready.is_set():
+            hopeful = self._stopping.is_set() or await self._is_hopeful(code)
+            if self._stopping.is_set() or not hopeful:
                 return code
             if loop.time() - began > STEADY_S:
                 pause_s = FIRST_PAUSE_S
@@ -116,6 +130,13 @@ class Kept:
         """End the process at once; `keep` then returns."""
         self._stopping.set()
         self._signal(Process.kill)
+
+    async def _is_hopeful(self, code: int) -> bool:
+        """Tell whether it may work next time, after an end that nobody asked for."""
+        if self.ready.is_set() or code < 0:
+            return True
+        self._false_starts += 1
+        return self._false_starts < TRIES and await self._curable()
 
     async def _run(self) -> int:
         process = await asyncio.create_subprocess_exec(

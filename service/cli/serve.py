@@ -7,35 +7,32 @@ once: with `appendfsync always` that loses nothing that was acknowledged.
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from redis import RedisError
 from rich.console import Console
 
-from service.auth.keys import secret_from
+from service.auth.keys import is_at_home, secret_from
 from service.cli.games import found
+from service.cli.keptstore import LOOK_S, KeptStore
 from service.cli.listening import Listener, listen
-from service.cli.processes import GRACE_S, Kept, on_orphaned
+from service.cli.processes import GRACE_S, Kept, Part, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
-from service.embedded import Embedded, StoreFailed
 from service.settings import Place, Settings
 from service.store import StoreUnfit, concerns, connect, where
 from service.version import version
 
-T = TypeVar("T")
-
 START_S = 60.0
 """How long workers and reactors may take until they are ready for the first time."""
 
-LOOK_S = 0.25
-"""How often to look whether the embedded store is alive."""
+DURABLE = "Set appendonly yes and appendfsync always there."
 
-LATEST_LOOK_S = 10.0
-"""The same, after it could not be started again several times."""
+LOOKS = 3
+"""How often to look at an embedded store that ends while it is looked at."""
 
 
 class Plan(NamedTuple):
@@ -66,12 +63,12 @@ class _Supervisor:
     def __init__(self, plan: Plan, listener: Listener) -> None:
         self._plan = plan
         self._listener = listener
-        self._store = Embedded(plan.place.data) if plan.place.redis is None else None
+        self._store = KeptStore(plan.place.data) if plan.place.redis is None else None
         self._settings = plan.settings
         self._apis: list[Kept] = []
         self._reactors: list[Kept] = []
         self._keeping: dict[Kept, asyncio.Task[int]] = {}
-        self._watch: asyncio.Task[None] | None = None
+        self._obstacle: Unusable | None = None
         self._stopping = asyncio.Event()
         self._hasty: signal.Signals | None = None
 
@@ -108,39 +105,56 @@ class _Supervisor:
         self._hasty = number
         for kept in self._keeping:
             kept.kill()
-        if self._store is not None and self._store.pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._store.pid, signal.SIGKILL)
+        if self._store is not None:
+            self._store.kill()
 
     async def _rise(self) -> None:
         with told():
             if self._store is not None:
-                await _unbroken(self._store.start)
-                self._watch = asyncio.create_task(self._look_after(self._store))
+                await self._store.start()
             url = self._store.url if self._store is not None else self._plan.place.redis or ""
             self._settings = self._plan.settings._replace(redis=url)
-            await self._check()
+            for warning in await self._checked():
+                say(f"WARNING: {warning}", "bold yellow")
         variables = self._settings.environment()
         fd = self._listener.socket.fileno()
         arguments = ("api", "--fd", str(fd))
         for number in range(1, self._plan.workers + 1):
             name = "The API worker" if self._plan.workers == 1 else f"API worker {number}"
-            self._apis.append(self._keep(Kept(name, arguments, variables, (fd,))))
-        self._reactors.append(self._keep(Kept("The reactor", ("react",), variables)))
+            self._apis.append(self._keep(Part(name, arguments, (fd,)), variables))
+        self._reactors.append(self._keep(Part("The reactor", ("react",)), variables))
         await self._await_ready()
         self._announce()
 
-    async def _check(self) -> None:
-        """Raise what keeps a store or the keys from being used, and say loudly what may lose commands."""
-        secret_from(self._settings.keys, self._settings.secret)
-        client = await connect(self._settings.redis)
-        try:
-            for concern in await concerns(client):
-                say(f"WARNING: {concern}", "bold yellow")
-        finally:
-            await client.aclose()
+    async def _checked(self) -> tuple[str, ...]:
+        """Return what deserves a warning; raise what keeps the store or the keys from being used.
 
-    def _keep(self, kept: Kept) -> Kept:
+        An embedded store that ended while it was looked at is started again and looked at anew.
+        """
+        for _ in range(LOOKS - 1):
+            restarts = 0 if self._store is None else self._store.restarts
+            try:
+                return await _warnings(self._settings)
+            except StoreUnfit:
+                if self._store is None:
+                    raise
+                await asyncio.sleep(LOOK_S)  # A killed process closes its socket a moment before it has ended.
+                if not await self._store.revive() and self._store.restarts == restarts:
+                    raise
+        return await _warnings(self._settings)
+
+    async def _is_curable(self) -> bool:
+        """Tell whether nothing that lasts keeps a process from its start; else the sentence about it is kept."""
+        try:
+            with told():
+                await self._checked()
+        except Unusable as obstacle:
+            self._obstacle = obstacle
+            return False
+        return True
+
+    def _keep(self, part: Part, variables: Mapping[str, str]) -> Kept:
+        kept = Kept(part, variables, self._is_curable)
         self._keeping[kept] = asyncio.create_task(kept.keep())
         return kept
 
@@ -150,8 +164,6 @@ class _Supervisor:
         try:
             async with asyncio.timeout(START_S):
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if ready.done():
-                    await _probe(self._listener.socket)
         except TimeoutError:
             late = [kept.what for kept in self._keeping if not kept.ready.is_set()]
             raise Failed(f"{' and '.join(late) or 'The service'} did not become ready in {START_S:.0f} s.") from None
@@ -159,44 +171,27 @@ class _Supervisor:
             ready.cancel()
         for kept, task in self._keeping.items():
             if task.done():
-                raise Failed(f"{kept.what} did not start: it ended with exit code {task.result()}.")
+                raise self._obstacle or Failed(f"{kept.what} did not start: it ended with exit code {task.result()}.")
 
     async def _all_ready(self) -> None:
         for kept in self._keeping:
             await kept.ready.wait()
+        await _probe(self._listener.socket)
 
     def _announce(self) -> None:
         console = Console(soft_wrap=True, highlight=False, emoji=False)
         console.print(f"Evenfold {version()} serves at [bold]{self._listener.url}[/]")
-        store = f"Its store is in {self._plan.place.data}." if self._store is not None else "It uses the store named."
+        in_use = f"in {self._plan.place.data}" if self._store is not None else f"at {where(self._settings.redis)}"
         console.print(f"How to play by HTTP: {self._listener.url}/docs", markup=False)
-        console.print(f"{store} Ctrl-C stops it.", markup=False)
+        console.print(f"Its store is {in_use}. Ctrl-C stops it.", markup=False)
         sys.stdout.flush()
-
-    async def _look_after(self, store: Embedded) -> None:
-        """Start the store again whenever it has ended, less and less often while that doesn't work."""
-        pause_s = LOOK_S
-        while True:
-            await asyncio.sleep(pause_s)
-            try:
-                restarted = await _unbroken(store.ensure)
-            except StoreFailed as failed:
-                pause_s = min(2 * pause_s, LATEST_LOOK_S)
-                say(f"{failed} The next attempt is in {pause_s:g} s.")
-            else:
-                pause_s = LOOK_S
-                if restarted:
-                    say("The store ended; it was started again.")
 
     async def _fall(self) -> None:
         self._listener.socket.close()
         await self._end_all(self._apis, 2 * GRACE_S)
         await self._end_all(self._reactors, GRACE_S)
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
         if self._store is not None:
-            await _unbroken(self._store.stop)
+            await self._store.stop()
 
     async def _end_all(self, kept: list[Kept], grace_s: float) -> None:
         """Ask these processes to end, and end those that don't within the grace."""
@@ -216,28 +211,46 @@ class _Supervisor:
             await asyncio.wait(late)
 
 
-async def _unbroken(work: Callable[[], T]) -> T:
-    """Do blocking work in a thread, to its end even if cancelled meanwhile: the store takes one call at a time."""
-    working = asyncio.ensure_future(asyncio.to_thread(work))
+async def _warnings(settings: Settings) -> tuple[str, ...]:
+    """Return a sentence for all that may lose commands or do them twice; raise KeysUnfit or StoreUnfit."""
+    secret = secret_from(settings.keys, settings.secret)
+    client = await connect(settings.redis)
     try:
-        return await asyncio.shield(working)
-    except asyncio.CancelledError:
-        await asyncio.wait({working})
-        raise
+        durability = [f"{concern} {DURABLE}" for concern in await concerns(client)]
+        at_home = await is_at_home(secret, client)
+    except RedisError as error:
+        raise StoreUnfit(f"The store at {where(settings.redis)} can't be looked at: {error}.") from None
+    finally:
+        await client.aclose()
+    return (*durability,) if at_home else (*durability, _other_secret(settings))
+
+
+def _other_secret(settings: Settings) -> str:
+    source = f"the one in {settings.keys}" if settings.secret is None else "the one in EVENFOLD_SECRET"
+    return (
+        f"The store was first served with another secret than {source}: a request that is repeated with its "
+        "Idempotency-Key may be done twice, so give all servers of a store the same --keys."
+    )
 
 
 async def _probe(listening: socket.socket) -> None:
-    """Wait until the service answers as a client meets it; what it says until then is that it isn't ready."""
+    """Wait until the service is ready; what it says until then is that it isn't."""
+    while True:
+        if await _is_ready(listening):
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+async def _is_ready(listening: socket.socket) -> bool:
+    """Tell whether the service answers as a client meets it, and says that it is ready."""
     host, port = listening.getsockname()[:2]
     # A wildcard address is reached through the loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 recognised here, not bound
-    while True:
+    answer = b""
+    # Whoever is killed while answering cuts the connection.
+    with contextlib.suppress(OSError):
         reader, writer = await asyncio.open_connection(host, port)
-        try:
+        with contextlib.closing(writer):
             writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             answer = await reader.read()
-        finally:
-            writer.close()
-        if answer.startswith(b"HTTP/1.1 200 "):
-            return
-        await asyncio.sleep(LOOK_S)
+    return answer.startswith(b"HTTP/1.1 200 ")

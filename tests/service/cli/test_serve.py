@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import hiredis
@@ -14,7 +14,7 @@ import pytest
 
 from tests.served import Person
 from tests.service.cli.processes import Called, Server, one_line, person, processes, run, serving, starting, until
-from tests.stores import BINARIES, free_port
+from tests.stores import BINARIES, DURABLE, free_port
 from tests.stores import serving as store_serving
 
 
@@ -77,6 +77,53 @@ def test_a_signal_during_the_start_ends_everything_too(tmp_path: Path) -> None:
         assert server.process.stdout
         assert server.process.stdout.read() == server.complaints() == ""
         assert not parts.keys() & processes().keys()
+
+
+@pytest.mark.parametrize("victims", [["valkey"], ["valkey", "valkey"], [" api "], [" react "], [" api ", " react "]])
+def test_what_is_killed_right_after_its_start_is_started_again(tmp_path: Path, victims: list[str]) -> None:
+    with starting(tmp_path) as server:
+        killed: set[int] = set()
+        for word in victims:
+            killed.add(kill(server, word, killed))
+        server.await_address()
+        assert server.is_ready()
+        assert len(server.parts().keys() - killed) == 3
+
+
+@pytest.mark.parametrize("word", [" api ", " react "])
+def test_a_store_that_is_killed_while_others_start_on_it_is_started_again(tmp_path: Path, word: str) -> None:
+    with starting(tmp_path) as server:
+        until(lambda: server.part(word))
+        kill(server, "valkey")
+        server.await_address()
+        assert "The store ended; it was started again." in server.complaints()
+        assert server.is_ready()
+
+
+def kill(server: Server, word: str, spared: Collection[int] = ()) -> int:
+    """Kill the process whose command line has this word as soon as there is one; return its id."""
+    found = 0
+
+    def is_there() -> bool:
+        nonlocal found
+        found = server.part(word)
+        return found not in {0, *spared}
+
+    until(is_there)
+    os.kill(found, signal.SIGKILL)
+    return found
+
+
+def test_another_store_that_goes_away_during_the_start_is_told(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as store:
+        (tmp_path / "store").mkdir()
+        url = store.enter_context(store_serving(BINARIES["valkey"], tmp_path / "store", *DURABLE))
+        with starting(tmp_path, EVENFOLD_REDIS_URL=url) as server:
+            until(lambda: server.part(" api "))
+            store.close()
+            assert server.process.wait(30) == 2
+            told = server.complaints().splitlines()
+    assert told[-1].startswith(f"evenfold: The store at {url} ")
 
 
 def test_a_supervised_server_ends_with_its_input(tmp_path: Path) -> None:
@@ -149,13 +196,29 @@ def test_the_answer_does_not_name_the_server(server: Server) -> None:
 
 
 def test_another_store_is_used_its_concern_told_and_sign_up_may_be_closed(tmp_path: Path) -> None:
+    port = str(free_port())
     with (
-        store_serving(BINARIES["valkey"], tmp_path) as url,
-        serving(tmp_path, EVENFOLD_REDIS_URL=url, EVENFOLD_SIGN_UP="no") as server,
+        store_serving(BINARIES["valkey"], tmp_path, "--port", port, "--requirepass", "s3cret"),
+        serving(tmp_path, EVENFOLD_REDIS_URL=f"redis://:s3cret@127.0.0.1:{port}", EVENFOLD_SIGN_UP="no") as server,
     ):
+        assert server.process.stdout
+        server.process.stdout.readline()
+        assert server.process.stdout.readline() == f"Its store is at redis://127.0.0.1:{port}. Ctrl-C stops it.\n"
         assert "WARNING: The store keeps no append-only file" in server.complaints()
+        assert "Set appendonly yes and appendfsync always there.\n" in server.complaints()
         assert not server.part("valkey")
         assert httpx.post(f"{server.url}/v1/players", json={"name": "Ada"}).status_code == 403
+
+
+def test_a_second_secret_on_one_store_is_told(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    with store_serving(BINARIES["valkey"], tmp_path / "store", *DURABLE) as url:
+        for keys, warnings in (("one", 0), ("two", 1), ("one", 0)):
+            with serving(tmp_path, "--keys", str(tmp_path / keys), EVENFOLD_REDIS_URL=url) as server:
+                told = server.complaints().splitlines()
+            assert len(told) == warnings, told
+            assert all(line.startswith("WARNING: The store was first served with another secret") for line in told)
+            assert all(str(tmp_path / keys) in line for line in told)
 
 
 @pytest.mark.parametrize(
