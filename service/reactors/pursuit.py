@@ -189,37 +189,40 @@ class Pursuit:
 
     async def _pursue(self, stream: str, watch: _Watch) -> None:
         """Look at a stream until everything that is hinted at has been seen and dealt with."""
-        failures = 0
         version = watch.hinted
-        while True:
+        while await self._dealt_with(stream, watch, version):
+            version = watch.hinted
+            if version <= watch.version:
+                break
+        watch.running = False
+
+    async def _dealt_with(self, stream: str, watch: _Watch, version: int) -> bool:
+        """Try until a look has gone well, and close its hints; return False if the stream is set aside."""
+        failures = 0
+        while failures < TRIES:
             _heed_cancelling()
             try:
                 await self._step(stream, watch, version)
             except PASSING as error:
                 _logger.warning("%s: %s must wait: %s", self._reactor.name, stream, type(error).__name__)
-                await self._sleep(LONGEST_RETRY_S / 5)
-                version = 0
-                continue
+                await self._sleep(SAVE_S)
             except Exception as error:  # noqa: BLE001 a stream that fails must hold up no other
                 failures += 1
                 self._tell(stream, failures, error)
                 if failures < TRIES:
                     await self._sleep(min(FIRST_RETRY_S * 2 ** (failures - 1), LONGEST_RETRY_S))
-                    version = 0
-                    continue
-                await self._set_aside(stream)
-                watch.take()
             else:
-                failures = 0
-                if stream in self.aside:
-                    await self._take_back(stream)
-            for ticket in watch.present:
-                self._progress.close(ticket)
-            watch.present = []
-            version = watch.hinted
-            if version <= watch.version or failures:
                 break
-        watch.running = False
+            version = 0  # whatever the look knew may have been wrong
+        if failures == TRIES:
+            await self._set_aside(stream)
+            watch.take()
+        elif stream in self.aside:
+            await self._take_back(stream)
+        for ticket in watch.present:
+            self._progress.close(ticket)
+        watch.present = []
+        return failures < TRIES
 
     async def _step(self, stream: str, watch: _Watch, version: int) -> None:
         """Look once, and do what is to be done."""

@@ -11,6 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from events.base import By
+from service.actions import legal_now
 from service.app import Service
 from service.bots import Bot, Bots
 from service.chance import Draws
@@ -204,9 +205,24 @@ async def test_the_pause_is_counted_from_the_decision() -> None:
 
 
 async def test_a_retired_build_is_played_by_the_newest_and_a_retired_bot_silently(valkey_url: str) -> None:
-    async with connected(valkey_url) as parts, pursuing(parts, moves(parts)):
-        log = await ended(parts, await opened(parts, "anyone/0", "nobody/3", *[ANYONE] * 3))
-    assert {entry_of(stored.e).by.player for stored in log[1:]} >= {"bot:anyone/0#0", "bot:nobody/3#1"}
+    def last(_view: AnyView, legal: Sequence[Command], _draws: Draws) -> Command:
+        return legal[-1]
+
+    async with connected(valkey_url) as parts:
+        for bots in (Bots(iter([Bot("anyone", 2, last)])), Bots(iter(()))):
+            async with pursuing(parts, moves(parts, bots=bots)):
+                table = await opened(parts, *[ANYONE] * 5)
+                log = await ended(parts, table)
+            fold = TableFold(parts.games)
+            state = fold.empty(stream_of(table))
+            fold.add(state, log[0])
+            for stored in log[1:]:
+                seat = state.to_act[0]
+                game = parts.tables.game_of(state)
+                expected = legal_now(game, state, seat)[-1] if bots.named("anyone") else game.idle(state.play, seat)
+                expected = msgspec.structs.replace(expected, turn=state.turn)
+                assert bytes(entry_of(stored.e).command) == msgspec.json.encode(expected)
+                fold.add(state, stored)
 
 
 class Moody:
