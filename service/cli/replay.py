@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.markup import escape
 
 from events.base import Decision, Entry, Event
-from events.table import Created, SeatLeft, SeatTaken, TableEvent
+from events.table import Created, Ended, SeatLeft, SeatTaken, TableEvent
 from projections import fold
 from service.auth.accounts import Accounts
 from service.cli.client import Client, Refusal
 from service.cli.games import found
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable
+from service.cli.sentences import Failed, Unusable, say
 from service.errors import NotFound
 from service.game import AnyGame
 from service.games import Games
@@ -54,7 +54,10 @@ class Source(NamedTuple):
 
 def from_store(place: Place, table: str, seat: int | None, modules: Sequence[str]) -> None:
     """Print a table of the store, as its operator sees it or as a seat does; raise Unusable."""
-    _print(asyncio.run(_from_store(place, _id_of(table), seat, found(modules))))
+    told = asyncio.run(_from_store(place, _id_of(table), seat, found(modules)))
+    if seat is None and not _has_ended(told.decisions):
+        say("WARNING: The table has not ended, and this shows its seed and every hand; --seat shows what a seat sees.")
+    _print(told)
 
 
 def from_server(source: Source, table: str, seat: int | None, modules: Sequence[str]) -> None:
@@ -163,6 +166,10 @@ def _players(decisions: Iterable[Shown]) -> list[str]:
                 case _:
                     pass
     return list(named)
+
+
+def _has_ended(decisions: Iterable[Shown]) -> bool:
+    return any(isinstance(event, Ended) for decision in decisions for event in decision.events)
 
 
 def _bot_name(player: str) -> str | None:

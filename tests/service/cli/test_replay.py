@@ -65,7 +65,7 @@ def versions(printed: str) -> list[int]:
 
 def test_every_version_is_told_once_and_in_order(called: Called, known: Known) -> None:
     told = called("replay", known.table, "--redis", known.redis)
-    assert (told.code, told.told) == (0, "")
+    assert told.code == 0
     assert versions(told.printed) == list(range(1, known.views[0]["version"] + 1))
 
 
@@ -78,6 +78,13 @@ def test_the_operator_sees_every_card(called: Called, known: Known) -> None:
     first, second = known.views[dealer]["discards"][0]["cards"]
     assert f"lays {written(first)} {written(second)} out of play." in printed
     assert re.search(r"The seed of all shuffles is drawn: [0-9a-f]{64}\.", printed)
+
+
+def test_the_operator_is_warned_while_the_table_has_not_ended(called: Called, known: Known) -> None:
+    warned = called("replay", known.table, "--redis", known.redis).told
+    assert warned.count("\n") == 1
+    assert warned.startswith("WARNING: The table has not ended")
+    assert called("replay", known.table, "--redis", known.redis, "--seat", "0").told == ""
 
 
 def test_a_known_card_is_told_as_people_write_it(called: Called, known: Known) -> None:
@@ -117,8 +124,9 @@ def test_a_table_of_more_than_a_page_is_told_whole(called: Called, valkey_url: s
     match = played(next(setup for setup in setups() if setup.game == "chinkway"))
     assert length(match) > PAGE
     asyncio.run(stored(match, valkey_url))
-    printed = called("replay", match.table, "--redis", valkey_url).printed
-    assert versions(printed) == list(range(1, length(match) + 1))
+    told = called("replay", match.table, "--redis", valkey_url)
+    assert versions(told.printed) == list(range(1, length(match) + 1))
+    assert told.told == ""  # It has ended: there is nothing to warn of.
 
 
 def length(match: Match) -> int:
