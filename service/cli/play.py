@@ -7,6 +7,7 @@ import asyncio
 import random
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,9 @@ from service.cli.sentences import Failed, Unusable
 NAMES = ("Ada", "Blaise", "Carl", "Daniel", "Emmy", "Fermat", "Grace", "Henri")
 
 Json = Mapping[str, Any]
+
+_FOREIGN = {"EVENFOLD_REDIS_URL", "EVENFOLD_KEYS", "EVENFOLD_SECRET"}
+"""Variables that a server of one's own must not have: they name what belongs to another."""
 
 
 class Match(NamedTuple):
@@ -48,6 +52,7 @@ def play(match: Match, url: str | None, tokens: Sequence[str], modules: Sequence
         raise Unusable("A token belongs to a server: name it with --url")
     with _own_server(modules) as own:
         asyncio.run(_play(match, own, ()))
+    sys.stdout.write("It was played on a server of its own, which is gone; with --url it stays.\n")
 
 
 def option(text: str) -> tuple[str, bool | int | str]:
@@ -66,8 +71,6 @@ def _own_server(modules: Sequence[str]) -> Iterator[str]:
     """Serve on a free port, the data in a folder that goes afterwards; yield the address."""
     with tempfile.TemporaryDirectory(prefix="evenfold-play-") as folder:
         own = {
-            "EVENFOLD_REDIS_URL": "",
-            "EVENFOLD_KEYS": "",
             "EVENFOLD_HOST": "127.0.0.1",
             "EVENFOLD_SIGN_UP": "true",
             "EVENFOLD_GAMES": " ".join(modules),
@@ -78,7 +81,7 @@ def _own_server(modules: Sequence[str]) -> Iterator[str]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(own),
+            env={name: value for name, value in environment(own).items() if name not in _FOREIGN},
             start_new_session=True,
         )
         try:

@@ -11,6 +11,7 @@ from tests.served import served
 from tests.service.cli.processes import Called, Server, person, processes, run
 from tests.stores import free_port
 
+GONE = "It was played on a server of its own, which is gone; with --url it stays."
 SHORT = ("--option", "partners=five", "--option", "deals=5")
 
 
@@ -22,7 +23,8 @@ def rows(printed: str) -> list[list[str]]:
 
 def test_a_match_is_played_to_its_end_on_a_server_of_its_own() -> None:
     before = processes().keys()
-    played = run("play", "chinkway", "--seed", "1", *SHORT)
+    foreign = {"EVENFOLD_REDIS_URL": "redis://127.0.0.1:1", "EVENFOLD_KEYS": "/dev/null", "EVENFOLD_SECRET": "none"}
+    played = run("play", "chinkway", "--seed", "1", *SHORT, **foreign)
     assert played.returncode == 0, played.stderr
     *deals, scores, places = rows(played.stdout)
     assert [row[0] for row in deals] == ["1", "2", "3", "4", "5"]
@@ -30,6 +32,7 @@ def test_a_match_is_played_to_its_end_on_a_server_of_its_own() -> None:
     assert places[0] == "place"
     assert "1" in places
     assert re.search(r"Table [0-9a-z]{26}: finished", played.stdout)
+    assert played.stdout.splitlines()[-1] == GONE
     left = {pid: line for pid, (_, line) in processes().items() if pid not in before and "evenfold-play-" in line}
     assert left == {}
 
@@ -38,6 +41,7 @@ def test_any_game_is_played_on_a_server_that_runs(called: Called, valkey_url: st
     with served(valkey_url, tmp_path, TOY) as url:
         played = called("play", "toy", "--option", "deals=3", "--option", "bonus=true", "--seats", "3", "--url", url)
     assert played.code == 0, played.told
+    assert GONE not in played.printed
     assert [row[0] for row in rows(played.printed)] == ["1", "2", "3", "score", "place"]
 
 
