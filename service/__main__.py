@@ -6,7 +6,7 @@ What can't be done as asked is told in one sentence on the error stream, with ex
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -23,10 +23,45 @@ app = typer.Typer(
 DEFAULT_DATA = default_data()
 DEFAULT_PORT = 8_000
 
-_Data = Annotated[Path, typer.Option(envvar="EVENFOLD_DATA", help="The folder of the store.", metavar="FOLDER")]
+T = TypeVar("T")
+
+
+def _stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
+    """Refuse what is set to nothing, on the command line or in the environment: nobody means the default by that."""
+    source = context.get_parameter_source(str(parameter.name))
+    unset = source is not None and source.name == "DEFAULT" and os.environ.get(str(parameter.envvar)) == ""
+    if value == "" or unset:
+        raise typer.BadParameter(_EMPTY)
+    return value
+
+
+def _folder(path: str | Path) -> Path:
+    """Read a folder; an empty one would be the working directory."""
+    if path == "":
+        raise typer.BadParameter(_EMPTY)
+    return Path(path)
+
+
+# In the table of options a long path would be cut.
+_WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
+
+_EMPTY = "it is empty; leave it out, or state it"
+
+_Data = Annotated[
+    Path,
+    typer.Option(
+        envvar="EVENFOLD_DATA",
+        help="The folder of the store.",
+        show_default=False,
+        metavar="FOLDER",
+        parser=_folder,
+        callback=_stated,
+    ),
+]
 _Redis = Annotated[
     str | None,
     typer.Option(
+        callback=_stated,
         envvar="EVENFOLD_REDIS_URL",
         metavar="URL",
         help="Another store instead: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. "
@@ -36,10 +71,17 @@ _Redis = Annotated[
 _Keys = Annotated[
     Path | None,
     typer.Option(
-        envvar="EVENFOLD_KEYS", metavar="FOLDER", help="The folder of the service's secrets; else `keys` in --data."
+        envvar="EVENFOLD_KEYS",
+        metavar="FOLDER",
+        help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
+        parser=_folder,
+        callback=_stated,
     ),
 ]
-_SignUp = Annotated[bool, typer.Option(envvar="EVENFOLD_SIGN_UP", help="Whether anyone may open an account.")]
+_KeysOfService = Annotated[Path, typer.Option(envvar="EVENFOLD_KEYS")]
+_SignUp = Annotated[
+    bool, typer.Option(envvar="EVENFOLD_SIGN_UP", metavar="", help="Whether anyone may open an account.")
+]
 _Games = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,7 +103,9 @@ _Tokens = Annotated[
 
 
 @app.callback(invoke_without_command=True)
-def about(version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False) -> None:
+def about(
+    version: Annotated[bool, typer.Option("--version", metavar="", help="Say which version this is.")] = False,
+) -> None:
     """Evenfold referees card games over HTTP."""
     if version:
         from service.version import version as installed
@@ -70,7 +114,7 @@ def about(version: Annotated[bool, typer.Option("--version", help="Say which ver
         raise typer.Exit
 
 
-@app.command()
+@app.command(epilog=_WHERE)
 def serve(
     host: Annotated[str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
@@ -91,7 +135,8 @@ def serve(
     from service.cli import serve as work
 
     place = Place(data.expanduser().absolute(), redis)
-    settings = _settings(place, keys, sign_up=sign_up, games=games, bot_pause=bot_pause)
+    secrets = keys or place.data / "keys"
+    settings = _settings(redis or "", secrets, sign_up=sign_up, games=games, bot_pause=bot_pause)
     raise typer.Exit(work.serve(work.Plan(host, port, place, workers, settings, supervised)))
 
 
@@ -99,8 +144,7 @@ def serve(
 def api(
     fd: Annotated[int, typer.Option(min=0, help="The descriptor of a listening socket.")],
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
-    data: _Data = DEFAULT_DATA,
-    keys: _Keys = None,
+    keys: _KeysOfService,
     bot_pause: _BotPause = 400,
     sign_up: _SignUp = True,
     games: _Games = None,
@@ -108,14 +152,13 @@ def api(
     """Answer requests on a socket that `serve` listens at."""
     from service.cli import api as work
 
-    work.api(_settings(Place(data, redis), keys, sign_up=sign_up, games=games, bot_pause=bot_pause), fd)
+    work.api(_settings(redis, keys, sign_up=sign_up, games=games, bot_pause=bot_pause), fd)
 
 
 @app.command(hidden=True)
 def react(
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
-    data: _Data = DEFAULT_DATA,
-    keys: _Keys = None,
+    keys: _KeysOfService,
     bot_pause: _BotPause = 400,
     sign_up: _SignUp = True,
     games: _Games = None,
@@ -123,7 +166,7 @@ def react(
     """Run the reactors of a service."""
     from service.cli import react as work
 
-    work.react(_settings(Place(data, redis), keys, sign_up=sign_up, games=games, bot_pause=bot_pause))
+    work.react(_settings(redis, keys, sign_up=sign_up, games=games, bot_pause=bot_pause))
 
 
 @app.command()
@@ -139,14 +182,17 @@ def play(
     seed: Annotated[int | None, typer.Option(help="The seed of all choices, but not of the cards.")] = None,
     games: _Games = None,
 ) -> None:
-    """Play a match of bots over HTTP, on a server that runs or on one of its own, and show the score sheet."""
+    """Play a match of bots over HTTP, on a server that runs or on one of its own, and show the score sheet.
+
+    Without --url the server goes afterwards and the table with it; with --url the table stays, for `replay` too.
+    """
     from service.cli import play as work
 
     options = dict(map(work.option, option or ()))
     work.play(work.Match(game, seats, options, seed), url, token or (), games or ())
 
 
-@app.command()
+@app.command(epilog=_WHERE)
 def replay(
     table: Annotated[str, typer.Argument(help="The id of a table.")],
     data: _Data = DEFAULT_DATA,
@@ -158,7 +204,10 @@ def replay(
     token: _Tokens = None,
     games: _Games = None,
 ) -> None:
-    """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server."""
+    """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server.
+
+    The store tells all, the seed and every hand too, even while the table is in play; --seat tells what a seat may see.
+    """
     from service.cli import replay as work
 
     if url is None:
@@ -178,29 +227,42 @@ def openapi(
     work.openapi(output, games or ())
 
 
-@app.command()
+@app.command(epilog=_WHERE)
 def token(
     account: Annotated[str | None, typer.Argument(help="The id of an account.")] = None,
     name: Annotated[str | None, typer.Option(help="Open a new account with this name.")] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="What the token may do: play, host, bot, arbiter, admin; may come several times."),
+        typer.Option(help="What the token may do: one of the scopes above; may come several times."),
     ] = None,
     expires: Annotated[str | None, typer.Option(metavar="TIME", help="How long it lives: 30d, 12h, 45m.")] = None,
     data: _Data = DEFAULT_DATA,
     redis: _Redis = None,
 ) -> None:
-    """Make a token in the store and print it, and nothing else, on the standard output."""
+    """Make a token in the store and print it, and nothing else, on the standard output.
+
+    What a token may do is its scopes; without --scope they are play and host:
+
+    - play: sit down and play
+
+    - host: open, start and abandon tables, and seat bots
+
+    - bot: play as a bot does, with the rights of its seat and no record
+
+    - arbiter: look behind the cards of a dispute and rule on it; given by this command alone
+
+    - admin: run the service; given by this command alone
+    """
     from service.cli import token as work
 
     place = Place(data.expanduser().absolute(), redis)
     sys.stdout.write(work.token(place, work.Wanted(account, name, scope or (), expires)) + "\n")
 
 
-def _settings(place: Place, keys: Path | None, *, sign_up: bool, games: list[str] | None, bot_pause: int) -> Settings:
+def _settings(redis: str, keys: Path, *, sign_up: bool, games: list[str] | None, bot_pause: int) -> Settings:
     return Settings(
-        redis=place.redis or "",
-        keys=(keys or place.data / "keys").expanduser().absolute(),
+        redis=redis,
+        keys=keys.expanduser().absolute(),
         secret=os.environ.get("EVENFOLD_SECRET") or None,
         sign_up=sign_up,
         games=tuple(games or ()),
@@ -213,7 +275,9 @@ def main() -> None:
     try:
         sys.exit(app(prog_name="evenfold", standalone_mode=False))
     except typer.TyperException as error:
-        sys.stderr.write(f"evenfold: {error.format_message().rstrip('.')}.\n")
+        # Where no command was named, the help has been printed and there is nothing to say.
+        if words := error.format_message().rstrip("."):
+            sys.stderr.write(f"evenfold: {words}.\n")
         sys.exit(error.exit_code)
 
 

@@ -18,7 +18,6 @@ def openapi(output: Path | None, modules: Sequence[str]) -> None:
         sys.stdout.buffer.write(document)
         return
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
         output.write_bytes(document)
     except OSError as error:
         raise Failed(f"{output} can't be written: {error.strerror}") from None

@@ -1,11 +1,14 @@
 """The commands as a whole: help, version, the document, and what is no command."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from service.__main__ import DEFAULT_DATA
+from service.auth.accounts import SCOPES
 from tests.service.cli.processes import ROOT, Called
 
 
@@ -33,14 +36,57 @@ def test_what_is_no_command_is_refused_in_a_sentence(called: Called, arguments: 
     assert called(*arguments).refusal
 
 
+def test_without_a_command_the_help_is_printed_and_nothing_told(called: Called) -> None:
+    told = called()
+    assert (told.code, told.told) == (2, "")
+    assert told.printed.split() == called("--help").printed.split()
+
+
+@pytest.mark.parametrize("command", ["serve", "replay", "token"])
+def test_the_help_names_the_folder_of_the_store_in_full(
+    called: Called, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert str(DEFAULT_DATA) in re.sub(r"\n +", "", called(command, "--help").printed)
+
+
+def test_the_help_of_token_says_what_each_scope_allows(called: Called) -> None:
+    printed = called("token", "--help").printed
+    assert "without --scope they are play and host" in printed
+    assert all(f" {scope}: " in printed for scope in SCOPES)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "variable"),
+    [
+        ("serve", "data", "EVENFOLD_DATA"),
+        ("serve", "keys", "EVENFOLD_KEYS"),
+        ("serve", "redis", "EVENFOLD_REDIS_URL"),
+        ("token", "data", "EVENFOLD_DATA"),
+        ("token", "redis", "EVENFOLD_REDIS_URL"),
+    ],
+)
+def test_what_is_set_to_nothing_is_refused(called: Called, command: str, option: str, variable: str) -> None:
+    told = called(command, f"--{option}", "").refusal
+    assert f"Invalid value for '--{option}'" in told
+    assert called(command, **{variable: ""}).refusal == told
+
+
+def test_what_is_stated_stands_above_a_variable_set_to_nothing(called: Called, tmp_path: Path) -> None:
+    told = called("replay", "0" * 26, "--data", str(tmp_path), EVENFOLD_DATA="")
+    assert f"The data folder {tmp_path} holds no store" in told.refusal
+
+
 def test_the_document_is_written_to_a_file_or_printed(called: Called, tmp_path: Path) -> None:
-    told = called("openapi", "--output", str(tmp_path / "new" / "openapi.json"))
+    told = called("openapi", "--output", str(tmp_path / "openapi.json"))
     assert (told.code, told.printed) == (0, "")
-    written = (tmp_path / "new" / "openapi.json").read_text()
+    written = (tmp_path / "openapi.json").read_text()
     assert json.loads(written)["openapi"].startswith("3.1")
     assert called("openapi").printed == written
 
 
-def test_a_file_that_can_not_be_written_is_told(called: Called) -> None:
-    told = called("openapi", "--output", "/dev/null/new/openapi.json")
-    assert (told.code, told.told) == (1, "evenfold: /dev/null/new/openapi.json can't be written: Not a directory.\n")
+def test_a_file_that_can_not_be_written_is_told(called: Called, tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "openapi.json"
+    told = called("openapi", "--output", str(path))
+    assert (told.code, told.told) == (1, f"evenfold: {path} can't be written: No such file or directory.\n")
+    assert not path.parent.exists()
