@@ -57,7 +57,7 @@ class Projection(Generic[PLAY, OPTIONS]):
 def add(
     projection: Projection[PLAY, OPTIONS],
     table: Table[PLAY, OPTIONS],
-    entry: Entry[Any, Event] | Decision[Event],
+    entry: Entry[Raw, Event] | Decision[Event],
     head: bytes,
 ) -> None:
     """Add one decision, stored or redacted, to the table it follows."""
@@ -88,7 +88,7 @@ def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None
 
 
 def decision(
-    projection: Projection[PLAY, OPTIONS], entry: Entry[Any, Event], head: bytes, seat: int | None
+    projection: Projection[PLAY, OPTIONS], entry: Entry[Raw, Event], head: bytes, seat: int | None
 ) -> Decision[Event]:
     """Return an entry as this seat may see it, None for a spectator."""
     events = tuple([redact(projection, event, seat) for event in entry.events])

@@ -10,7 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
+from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -58,7 +58,7 @@ class Draft(NamedTuple):
 
     at: int
     by: By
-    command: Any
+    command: object
     events: tuple[Event, ...]
     cause: str | None = None
 

@@ -7,7 +7,7 @@ answer with, and bounds everything that goes in or comes out. It says OpenAPI 3.
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from inspect import cleandoc
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -50,7 +50,7 @@ _AREAS: Mapping[str, str] = {
 }
 
 # Every header that an answer can have, by its name: what it says, and its type.
-HEADERS: Mapping[str, tuple[str, Any]] = {
+HEADERS: Mapping[str, tuple[str, object]] = {
     "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern=whole("[A-Z, ]+"))]),
     "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern=whole("[a-z]{2,3}"))]),
     "ETag": ("The version of the view, in quotes.", Annotated[str, Meta(pattern=whole('"[0-9]+"'), examples=['"41"'])]),

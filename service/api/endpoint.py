@@ -7,12 +7,13 @@ than the contract allows (`"4"` for 4) and costs a quarter of a request.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from litestar import Request
 from litestar.response.base import ASGIResponse
 
-Handler = Callable[[Request[Any, Any, Any]], Awaitable[ASGIResponse]]
+from service.api.requests import AnyRequest
+
+Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Parameter:
 
     name: str
     where: Literal["path", "query", "header"]
-    kind: Any
+    kind: object
     description: str
     required: bool = False
     example: str | None = None
@@ -48,11 +49,11 @@ class Endpoint:
     name: str
     summary: str
     handler: Handler
-    answers: Mapping[int, Any]
-    body: Any = None
-    examples: tuple[Any, ...] = ()
+    answers: Mapping[int, object]
+    body: object = None
+    examples: tuple[object, ...] = ()
     parameters: tuple[Parameter, ...] = ()
-    media: Mapping[str, Any] = field(default_factory=dict)
+    media: Mapping[str, object] = field(default_factory=dict)
     errors: tuple[int, ...] = ()
     headers: tuple[str, ...] = ()
     token: bool = True

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.exceptions import HTTPException
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Version, whole
 from service.api.answers import encoded
+from service.api.requests import AnyRequest
 from service.errors import (
     Busy,
     Forbidden,
@@ -136,7 +137,7 @@ def reasons(own: Mapping[str, str]) -> dict[str, int]:
     return {reason: seated.get(reason, STATUS[Refused][0]) for reason in (*REASONS, *own)}
 
 
-def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
+def of_refusal(_: AnyRequest, refused: Refused) -> Response[bytes]:
     """Answer a command that a rule forbids."""
     status, _code = STATUS[type(refused)]
     return _answer(
@@ -153,7 +154,7 @@ def of_refusal(_: Request[Any, Any, Any], refused: Refused) -> Response[bytes]:
     )
 
 
-def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> Response[bytes]:
+def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
     status, code = STATUS[type(obstacle)]
     field = obstacle.field if isinstance(obstacle, Malformed) else None
@@ -172,7 +173,7 @@ def of_obstacle(_: Request[Any, Any, Any], obstacle: Obstacle) -> Response[bytes
     return _answer(problem, _headers(status))
 
 
-def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
+def of_framework(request: AnyRequest, error: HTTPException) -> Response[bytes]:
     """Answer what the framework itself refuses: unknown paths, wrong methods, bodies it can't take."""
     code = _FRAMEWORK.get(error.status_code)
     if code is None:
@@ -182,7 +183,7 @@ def of_framework(request: Request[Any, Any, Any], error: HTTPException) -> Respo
     return _answer(problem, {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"})
 
 
-def of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def of_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
     place = "".join(traceback.format_tb(error.__traceback__))
     _logger.error("%s %s failed: %s\n%s", request.method, request.scope["path"], type(error).__name__, place)

@@ -219,7 +219,7 @@ def _modules(game: AnyGame) -> Iterator[str]:
     yield game.projection.evolve.__module__
 
 
-def _members(arguments: Iterable[Any]) -> Iterator[Any]:
+def _members(arguments: Iterable[object]) -> Iterator[type]:
     """Yield the classes that type arguments are made of."""
     for argument in arguments:
         if get_args(argument) and get_origin(argument) is not Literal:

@@ -28,10 +28,10 @@ from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
-from service.streams import table_stream
+from service.streams import Stored, table_stream
 from service.words import Names, Words
 
-Shown = Entry[Any, Event] | Decision[Event]
+Shown = Entry[Raw, Event] | Decision[Event]
 
 _raw_entry = msgspec.json.Decoder(Entry[Raw, Raw])
 _created = msgspec.json.Decoder(Created)
@@ -102,7 +102,7 @@ async def _from_store(place: Place, table: str, seat: int | None, known: Games) 
         return Told(game, decisions, await _called(Accounts(redis), ids))
 
 
-async def _pages(log: Log, stream: str) -> AsyncIterator[Any]:
+async def _pages(log: Log, stream: str) -> AsyncIterator[Stored]:
     after = 0
     while page := await log.read(stream, after):
         for stored in page:

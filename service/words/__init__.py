@@ -25,7 +25,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from babel.lists import format_list
@@ -163,7 +163,7 @@ class _Writing(NamedTuple):
         """Yield the entries of a list or an object as the attribute writes them, but for those it has no words for."""
         match items:
             case dict():
-                variables = [{"name": key, "item": self.one(Any, item)} for key, item in items.items()]
+                variables = [{"name": key, "item": self.one(object, item)} for key, item in items.items()]
             case tuple() | list():
                 kinds = _item_kinds(kind, len(items))
                 variables = [self._entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))]
@@ -228,7 +228,7 @@ def _resource(catalogue: str) -> ast.Resource:
 
 
 @cache
-def _hints(struct: type[msgspec.Struct]) -> dict[str, Any]:
+def _hints(struct: type[msgspec.Struct]) -> dict[str, object]:
     hints = get_type_hints(struct, include_extras=True)
     return {field: hints[field] for field in struct.__struct_fields__}
 

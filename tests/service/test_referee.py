@@ -61,9 +61,11 @@ def add(table: AnyTable, events: tuple[Event, ...]) -> None:
 
 
 def say(table: AnyTable, who: str, command: Command) -> tuple[Event, ...]:
-    """Have somebody give a command; return what it made happen, folded into the table."""
+    """Have somebody give a command; return what it made happen, which deciding it did not."""
     seat = table.seat_of(who)
+    before = repr(table)
     events = REFEREE.decide(GAME, table, Ask(By(seat=seat, player=who), command, 1))
+    assert repr(table) == before
     add(table, events)
     return events
 
