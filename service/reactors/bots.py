@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from service.actions import legal_now
 from service.bots import Bots
 from service.chance import bot_stream
-from service.clock import utc_ms
+from service.clock import Sleep, utc_ms
 from service.errors import NotFound, Stale
 from service.game import AnyGame, AnyTable, Command
-from service.reactors.pursuit import Seen, Sleep
+from service.reactors.pursuit import Seen
 from service.tables import Asked, Tables
 
 MS_PER_S: Final = 1_000

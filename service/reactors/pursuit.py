@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import TimeoutError as TimedOut
 
+from service.clock import Sleep
 from service.errors import Busy, StoreDown, Unconfirmed
 from service.feeds import Hint
 from service.log import Log
@@ -42,7 +43,6 @@ REMEMBERED: Final = 65_536
 PASSING: Final = (StoreDown, Unconfirmed, Busy, ConnectionLost, TimedOut)
 """What is over by itself: no fault of the stream or of the reactor."""
 
-Sleep = Callable[[float], Awaitable[object]]
 
 _logger = logging.getLogger(__name__)
 

@@ -9,8 +9,9 @@ import msgspec
 
 from events.base import Entry
 from service.app import Service, service
+from service.clock import Sleep
 from service.game import AnyTable
-from service.reactors.pursuit import Pursuit, Reactor, Sleep, pursue
+from service.reactors.pursuit import Pursuit, Reactor, pursue
 from service.referee import Create, Sit, Start
 from service.settings import Settings
 from service.streams import Stored
