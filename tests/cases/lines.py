@@ -1,84 +1,97 @@
 """Worked cases as lines: `<game>.json` and `<game>_*.json` hold lists of them; a case is added by adding a line.
 
-A line asks a question in words or makes moves. Whatever it says must be read: a key that no test understands is an
-error, as is a line that no test can run.
+A line asks a question in words or makes moves. One that can't be read has a `fault` and keeps no other from running;
+what a line says and no test understands fails that line.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 
-# An expectation that depends on an option: {"aces=plain": 6, "aces=court": 3}.
-_VARIANT = re.compile(r"\w+=\w+(,\w+=\w+)*")
-
-
-class Told:
-    """What a line tells, by key; `done` fails if a key was never read."""
-
-    def __init__(self, what: str, told: dict[str, Any]) -> None:
-        self._what = what
-        self._told = dict(told)
-        self._unread = set(told)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._told
-
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 a line holds any JSON
-        self._unread.discard(key)
-        return self._told[key]
-
-    def named(self) -> list[str]:
-        return list(self._told)
-
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 a line holds any JSON
-        return self[key] if key in self._told else default
-
-    def items(self) -> Iterator[tuple[str, Any]]:
-        """Read everything that was not read yet."""
-        for key in sorted(self._unread):
-            yield key, self[key]
-
-    def done(self) -> None:
-        assert not self._unread, f"no test understands {sorted(self._unread)} in {self._what} {self._told}"
+# An expectation that depends on options: {"aces=plain": 6, "aces=court": 3}.
+_SETTING = r"\w+\s*=\s*\w+"
+_VARIANT = re.compile(rf"{_SETTING}(\s*[,;&]\s*{_SETTING})*")
 
 
 class Line:
-    """One case; `asks` is its question in words, None where it makes moves."""
+    """One case; `asks` is its question in words, None where it makes moves; `fault` says why it can't be run."""
 
-    def __init__(self, raw: dict[str, Any]) -> None:
-        self.id: str = raw["id"]
-        self.options: dict[str, Any] = raw["options"]
-        self.asks: str | None = raw["action"] if isinstance(raw["action"], str) else None
-        self.moves: list[dict[str, Any]] = [] if self.asks is not None else raw["action"]
-        self._given: dict[str, Any] = raw["given"]
-        self._expected: dict[str, Any] = raw["expected"]
+    def __init__(self, raw: Any, place: str) -> None:  # noqa: ANN401 a file may hold any JSON
+        told: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        self.id = str(told.get("id", place))
+        self.options = _object(told, "options")
+        self.given = _object(told, "given")
+        self.expected: Any = told.get("expected")
+        action = told.get("action")
+        self.asks = " ".join(action.split()) if isinstance(action, str) else None
+        self.moves: list[dict[str, Any]] = [action] if isinstance(action, dict) else []
+        if isinstance(action, list):
+            self.moves = [move for move in action if isinstance(move, dict)]
+        self.fault = self._fault(raw, action)
 
-    def given(self) -> Told:
-        """Return the situation afresh."""
-        return Told("given", self._given)
+    def _fault(self, raw: Any, action: Any) -> str | None:  # noqa: ANN401 a file may hold any JSON
+        if not isinstance(raw, dict):
+            return f"no object: {raw!r:.200}"
+        if missing := {"id", "action", "expected"} - raw.keys():
+            return f"it lacks {sorted(missing)}"
+        if wrong := [key for key in ("options", "given") if not isinstance(raw.get(key) or {}, dict)]:
+            return f"{wrong} must be objects"
+        if self.asks is None and (not self.moves or (isinstance(action, list) and len(action) != len(self.moves))):
+            return f"neither a question nor moves: {action!r:.200}"
+        return "it expects nothing" if self.expected == {} else None
 
-    def variants(self) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Yield the options and what is expected under them, once for each option value the expectation names."""
-        if self._expected and all(_VARIANT.fullmatch(key) for key in self._expected):
-            for key, expected in self._expected.items():
-                named = dict(setting.split("=") for setting in key.split(","))
-                yield self.options | {name: _value(value) for name, value in named.items()}, expected
-        else:
-            yield self.options, self._expected
+    def variants(self, option_of: Mapping[str, str]) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Yield the options and what is expected under them, once for each option value the expectation names.
+
+        A value may be named with its option ("aces=court") or, where all keys are values of one, alone; `option_of`
+        says whose value a word is. What is expected beside named variants is expected under the line's own options.
+        """
+        expected = self.expected if isinstance(self.expected, dict) else {}
+        named = {key: _settings(key) for key in expected if _VARIANT.fullmatch(key)}
+        if not named and len({option_of.get(key) for key in expected}) == 1:
+            named = {key: {option_of[key]: key} for key in expected if key in option_of and _is_variant(key, expected)}
+        for key, settings in named.items():
+            yield self.options | settings, expected[key]
+        rest = {key: value for key, value in expected.items() if key not in named}
+        if rest or not named:
+            yield self.options, rest or self.expected
 
 
-def _value(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
+def _object(told: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = told.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _settings(key: str) -> dict[str, Any]:
+    pairs = (re.split(r"\s*=\s*", setting) for setting in re.findall(_SETTING, key))
+    return {name: int(value) if value.isdigit() else value for name, value in pairs}
+
+
+def _is_variant(key: str, expected: Mapping[str, Any]) -> bool:
+    # One such word alone may also be a name for something else: {"court": 10}.
+    return len(expected) > 1 or isinstance(expected[key], dict)
 
 
 def read(game: str) -> list[Line]:
-    """Return the lines of a game; every line names itself differently."""
-    files = [FOLDER / f"{game}.json", *sorted(FOLDER.glob(f"{game}_*.json"))]
-    lines = [Line(raw) for file in files for raw in json.loads(file.read_text(encoding="utf-8"))]
-    ids = [line.id for line in lines]
-    assert len(set(ids)) == len(ids), f"two lines of {game} have the same id"
-    return lines
+    """Return the lines of a game, each under an id of its own."""
+    lines: dict[str, Line] = {}
+    for file in (FOLDER / f"{game}.json", *sorted(FOLDER.glob(f"{game}_*.json"))):
+        for number, raw in enumerate(_listed(file), 1):
+            line = Line(raw, f"{file.stem}-{number}")
+            if line.id in lines:
+                line.fault = f"another line is named {line.id} too"
+                line.id = f"{line.id}-{file.stem}-{number}"
+            lines[line.id] = line
+    return list(lines.values())
+
+
+def _listed(file: Path) -> list[Any]:
+    try:
+        raw = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        return [f"{file.name} is no JSON: {error}"]
+    return raw if isinstance(raw, list) else [raw]

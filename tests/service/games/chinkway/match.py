@@ -17,7 +17,6 @@ from service.chance import Chance, Shuffles, number
 from service.game import REASONS, Ask, Command, Refused
 from service.games.chinkway import GAME, quests
 from tests.cases.chinkway_scene import CHANCE, Scene
-from tests.cases.lines import Told
 from tests.stated import Stated
 
 EVENT = TypeVar("EVENT", bound=Event)
@@ -126,7 +125,7 @@ def started(options: Options, orders: Mapping[int, Sequence[object]]) -> list[Ev
 
 def scene(options: Options | None = None, **given: Any) -> Scene:  # noqa: ANN401 what a case may give
     """Return a match at the moment that a worked case's `given` describes."""
-    return Scene(Told("given", given), options or Options(), [])
+    return Scene(given, options or Options())
 
 
 def opening() -> Match:

@@ -21,7 +21,6 @@ from projections.games.chinkway import SEATS, Capturing
 from service.game import REASONS, Command, Refused
 from service.games.chinkway import GAME, Capture, Declare, Decline, Discard, Play
 from tests.cases.chinkway_scene import Scene
-from tests.cases.lines import Told
 from tests.service.games.chinkway.match import (
     EVERY_OPTION,
     Match,
@@ -36,11 +35,11 @@ QUEST = ["3C", "AH", "JC", "QD", "9D"]
 class TestIdle:
     def test_the_dealer_discards_the_two_lowest_clubs_before_spades(self) -> None:
         hand = ["2S", "2H", "2C", "3D", "AS", "AH", "AD", "AC", "KS", "KH", "KD", "KC"]
-        match = Scene(Told("given", {"hand": hand}), Options(), [{"by": "P1", "do": "discard_two"}])
+        match = Scene({"hand": hand, "phase": "discard"}, Options())
         assert GAME.idle(match.state, 0) == Discard(("C2", "H2"))
 
     def test_no_trumps_are_named(self) -> None:
-        match = Scene(Told("given", {"dealer_hand_size": 10}), Options(), [])
+        match = Scene({"dealer_hand_size": 10}, Options())
         assert GAME.idle(match.state, 0) == Declare("NT")
 
     @pytest.mark.parametrize(
@@ -53,9 +52,8 @@ class TestIdle:
     )
     def test_the_lowest_legal_card_is_played(self, void: str, hand: list[str], card: str) -> None:
         match = Scene(
-            Told("given", {"hand": hand, "led_suit": "S", "trump": "H"}),
+            {"hand": hand, "led_suit": "S", "trump": "H"},
             msgspec.convert({"void": void}, Options),
-            [{"by": "P3", "do": "play", "card": hand[0]}],
         )
         assert GAME.idle(match.state, 2) == Play(msgspec.convert(card, FrenchCard))
 

@@ -26,7 +26,6 @@ from projections.games.chinkway import SEATS, Declaring, Playing
 from service.chance import number
 from service.games.chinkway import GAME, Declare, Decline, Discard, Play, playable, quests
 from tests.cases.chinkway_scene import Scene
-from tests.cases.lines import Told
 from tests.service.games.chinkway.match import (
     PRINTED,
     QUEST_PACK,
@@ -202,17 +201,15 @@ class TestPlay:
 
     def test_a_refusal_says_whether_suit_or_trump_was_owed(self) -> None:
         free = Scene(
-            Told("given", {"hand": ["2S", "AD", "2H"], "led_suit": "S", "trump": "H"}),
+            {"hand": ["2S", "AD", "2H"], "led_suit": "S", "trump": "H"},
             Options(),
-            [{"by": "P3", "do": "play", "card": "2S"}],
         )
         assert reason(free, Play("DA")) == "must_follow_suit"
         assert reason(free, Play("H2")) == "must_follow_suit"
         assert reason(free, Play("CA")) == "card_not_held"
         trump = Scene(
-            Told("given", {"hand": ["2C", "AD", "2H"], "led_suit": "S", "trump": "H"}),
+            {"hand": ["2C", "AD", "2H"], "led_suit": "S", "trump": "H"},
             Options(void="must_trump"),
-            [{"by": "P3", "do": "play", "card": "2H"}],
         )
         assert reason(trump, Play("DA")) == "must_trump"
         assert reason(trump, Play("H2"), 4) == "not_your_turn"
