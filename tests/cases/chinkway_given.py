@@ -63,7 +63,7 @@ _PHASES = (
     ("discard", r"discard|deal|start"),
 )
 
-# Of the owner of a card that a player tries: it is not theirs.
+# Why a card is refused: it is not in the hand of whoever tries it.
 NOT_HELD = re.compile(
     r"not (held|in|holding|one of)|n't (hold|held|in)|not hold|own hand|never held|not (his|her|their)"
 )
@@ -109,6 +109,9 @@ def _renamed(given: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for key, value in given.items():
         if key in OPTIONS and isinstance(value, str):
+            continue
+        if (owned := _OWNED.fullmatch(key)) is not None and owned["what"] == "hand_size" and key not in _KNOWN:
+            told.setdefault("hand_sizes", {})[owned["owner"]] = value
             continue
         # The number of a trick, not its cards.
         number = key == "trick" and isinstance(value, int)
