@@ -25,7 +25,7 @@ class Answer(Protocol):
         ...
 
 
-def answered(expected: Any, answers: Mapping[str, Answer], bare: str) -> None:  # noqa: ANN401 a line holds any JSON
+def check_answer(expected: Any, answers: Mapping[str, Answer], bare: str) -> None:  # noqa: ANN401 a line holds any JSON
     """Compare all that is expected with the answers, each under one or several names.
 
     What is no object, and whatever stands in it under none of those names, expects the answer named `bare`.

@@ -12,7 +12,7 @@ from projections.games.chinkway import SEATS, Capturing, Declaring, Discarding, 
 from projections.table import Table
 from service.game import REASONS
 from service.games.chinkway import GAME, Capture, Play, quests, score
-from tests.cases.chinkway_answers import Answer, Cards, Hauls, Is, PerSeat, Seat, Seats, Seen, Sides, answered
+from tests.cases.chinkway_answers import Answer, Cards, Hauls, Is, PerSeat, Seat, Seats, Seen, Sides, check_answer
 from tests.cases.chinkway_given import Move, move_of, options_of
 from tests.cases.chinkway_scene import Scene
 from tests.cases.chinkway_words import Card, card_of, trump_of
@@ -141,7 +141,7 @@ def test_moves_are_answered_as_the_line_says(line: Line, options: dict[str, Any]
         assert said is None or says(said, str(reason)), f"{reason} is not {said!r}"
     rest = {key: value for key, value in expected.items() if key not in {"accepted", "refused", "why", "reason"}}
     if rest:
-        answered(rest, shown(scene, scene.seating.seat(moves[-1].by)), "nothing")
+        check_answer(rest, shown(scene, scene.seating.seat(moves[-1].by)), "nothing")
 
 
 def shown(scene: Scene, actor: int) -> dict[str, Answer]:

@@ -32,7 +32,6 @@ from tests.cases.chinkway_answers import (
     Seats,
     Seen,
     Sides,
-    answered,
 )
 from tests.cases.chinkway_given import Move, Situation, options_of
 from tests.cases.chinkway_packs import ready, removals
@@ -103,7 +102,7 @@ def test_deal(case: Case) -> None:
         "others other_hand_sizes each_other": Is(sizes[seating.seat("P2")]),
         "total dealt": Is(sum(sizes)),
     }
-    answered(case.expected, answers, "hand_sizes")
+    check_answer(case.expected, answers, "hand_sizes")
 
 
 @asked("look at quest")
@@ -117,7 +116,7 @@ def test_look_at_quest(case: Case) -> None:
         "hidden face_down refused": Seen(seen, inverse=True),
         "count": Is(len(seen or ())),
     }
-    answered(case.expected, answers, "visible")
+    check_answer(case.expected, answers, "visible")
 
 
 @asked("legal cards")
@@ -133,7 +132,7 @@ def test_legal_cards(case: Case) -> None:
         "count": Is(len(legal)),
         "hand_size": Is(len(hand)),
     }
-    answered(case.expected, answers, "legal")
+    check_answer(case.expected, answers, "legal")
 
 
 @asked("trick winner")
@@ -150,7 +149,7 @@ def test_trick_winner(case: Case) -> None:
         "led_suit": Is(cards[0][0]),
     }
     is_card = isinstance(case.expected, str) and case.expected[0] not in f"P{LETTERS}"
-    answered(case.expected, answers, "card" if is_card else "winner")
+    check_answer(case.expected, answers, "card" if is_card else "winner")
 
 
 @asked("quest categories")
@@ -161,7 +160,7 @@ def test_quest_categories(case: Case) -> None:
         "total count": Is(sum(counts.values())),
         "different distinct kinds": Is(sum(count > 0 for count in counts.values())),
     }
-    answered(case.expected, answers, "parts")
+    check_answer(case.expected, answers, "parts")
 
 
 @asked("cards per category")
@@ -182,7 +181,7 @@ def test_cards_per_category(case: Case) -> None:
         "counts categories per_category parts": Census(censuses, whole=False),
         "total size left cards pack": Is(max(totals)),
     }
-    answered(case.expected, answers, "counts")
+    check_answer(case.expected, answers, "counts")
 
 
 @asked("capture choices")
@@ -206,7 +205,7 @@ def test_capture_choices(case: Case) -> None:
         "may_decline": Is(bool(choices)),
         "winner next_leader chooser": Seat(situation.seating, winner),
     }
-    answered(case.expected, answers, "choices")
+    check_answer(case.expected, answers, "choices")
 
 
 def scored(case: Case) -> tuple[Sequence[int], Sequence[int]]:
@@ -250,7 +249,7 @@ def test_score_the_deal(case: Case) -> None:
     takers = {seat for seat, _ in case.situation.captures}
     side = case.situation.seating.side_of(min(takers)) if takers else (0,)
     # A number alone is meant for the side that has captured something, where only one has.
-    answered(case.expected, totalled(case, side[0] if takers <= {*side} else None), "points")
+    check_answer(case.expected, totalled(case, side[0] if takers <= {*side} else None), "points")
 
 
 @asked("score the dealer")
@@ -258,30 +257,30 @@ def test_score_the_dealer(case: Case) -> None:
     dealer = case.situation.seating.dealer
     answers = totalled(case, dealer)
     answers["dealer"] = next(answer for names, answer in answers.items() if names.startswith("points "))
-    answered(case.expected, answers, "points")
+    check_answer(case.expected, answers, "points")
 
 
 @asked("points")
 def test_points(case: Case) -> None:
     if case.situation.quest:
-        answered(case.expected, totalled(case), "points")
+        check_answer(case.expected, totalled(case), "points")
         return
     parts = case.told.get("parts")
     answers: dict[str, Answer] = {
         "points score": Points(parts, quests.points),
         "max most highest": Is(quests.points(5)),
     }
-    answered(case.expected, answers, "points")
+    check_answer(case.expected, answers, "points")
 
 
 @asked("totals after the deal")
 def test_totals_after_the_deal(case: Case) -> None:
-    answered(case.expected, totalled(case), "final")
+    check_answer(case.expected, totalled(case), "final")
 
 
 @asked("match result")
 def test_match_result(case: Case) -> None:
-    answered(case.expected, totalled(case), "winners")
+    check_answer(case.expected, totalled(case), "winners")
 
 
 def agreed(options: Options) -> bool:
@@ -309,7 +308,7 @@ def test_schedule(case: Case) -> None:
         "count number_of_deals": Is(len(sides)),
         "accepted": Is(agreed(case.options)),
     }
-    answered(case.expected, answers, "schedule")
+    check_answer(case.expected, answers, "schedule")
 
 
 @asked("schedule of the deal")
@@ -324,7 +323,7 @@ def test_schedule_of_the_deal(case: Case) -> None:
         "deal": Is(seating.deal),
         "schedule": Schedule([seating.sides]),
     }
-    answered(case.expected, answers, "schedule" if is_entry(case.expected) else "sides")
+    check_answer(case.expected, answers, "schedule" if is_entry(case.expected) else "sides")
 
 
 def is_entry(expected: Any) -> bool:  # noqa: ANN401 a line holds any JSON
@@ -350,7 +349,7 @@ def test_turn_five_quest_cards(case: Case) -> None:
         "from pack_size from_pack size": Is(size if shuffled else len(pack)),
         "accepted": Is(value=True),
     }
-    answered(case.expected, answers, "source")
+    check_answer(case.expected, answers, "source")
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.id)
