@@ -32,6 +32,7 @@ from tests.cases.chinkway_answers import (
     Seats,
     Seen,
     Sides,
+    check_answer,
 )
 from tests.cases.chinkway_given import Move, Situation, options_of
 from tests.cases.chinkway_packs import ready, removals
