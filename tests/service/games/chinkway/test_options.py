@@ -59,7 +59,8 @@ class TestIdle:
 
     def test_a_capture_is_declined_or_is_the_first_that_meets_a_part(self) -> None:
         given: dict[str, Any] = {"quest_cards": QUEST, "winner": "P2", "partner_has": ["4C"]}
-        given |= {"trick": ["5C", "JH", "2S", "TS", "4S"]}
+        # Two cards would meet a part: of those it is the one played first.
+        given |= {"trick": ["5C", "JH", "KH", "TS", "4S"]}
         assert GAME.idle(scene(**given).state, 1) == Decline()
         assert GAME.idle(scene(Options(capture_timeout="first_needed"), **given).state, 1) == Capture("HJ")
         given |= {"trick": ["5C", "7C", "2S", "TS", "4S"], "winner": "P3"}
