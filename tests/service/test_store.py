@@ -10,7 +10,10 @@ import hiredis
 import pytest
 from redis.asyncio import Redis
 
+from service.ids import new_id
 from service.store import StoreUnfit, concerns, connect, where
+from service.streams import Stored, table_stream
+from tests.logs import logged
 from tests.stores import BINARIES, DURABLE, REDIS, administer, asking, free_port, serving
 
 pytestmark = pytest.mark.anyio
@@ -135,6 +138,13 @@ async def test_tls_is_spoken_with_whom_the_certificate_names(tmp_path: Path) -> 
     with serving(REDIS, tmp_path, *DURABLE, "--port", "0", "--tls-port", port, *keys):
         async with connected(f"rediss://localhost:{port}?ssl_ca_certs={certificate}") as client:
             assert await client.ping()
+        # The log takes the connection over from the client, and must leave the TLS in it.
+        async with logged(f"rediss://localhost:{port}?ssl_ca_certs={certificate}") as log:
+            stream = table_stream(new_id())
+            entries = [Stored(version, b"e" * 70_000, bytes(32)) for version in (1, 2, 3)]
+            for entry in entries:
+                await log.append(stream, entry.version - 1, entry.e, entry.h)
+            assert await log.read(stream) == entries
         at = f"The store at rediss://localhost:{port} can't be reached over TLS:"
         assert await refusal(f"rediss://localhost:{port}") == f"{at} self-signed certificate."
         assert await refusal(f"rediss://localhost:{port}?ssl_ca_certs=/none") == f"{at} No such file or directory."
