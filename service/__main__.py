@@ -3,14 +3,14 @@
 What can't be done as asked is told in one sentence on the error stream, with exit code 2 and no traceback.
 """
 
-import os
 import sys
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from service.settings import Place, Settings, default_data
+from service.cli.options import DEFAULT_DATA, WHERE, Data, Games, Keys, Redis, Supervised, Tokens, Url, settled
+from service.settings import Place, Settings
 
 app = typer.Typer(
     name="evenfold",
@@ -20,86 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-DEFAULT_DATA = default_data()
 DEFAULT_PORT = 8_000
 
-T = TypeVar("T")
-
-
-def _stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
-    """Refuse what is set to nothing, on the command line or in the environment: nobody means the default by that."""
-    source = context.get_parameter_source(str(parameter.name))
-    unset = source is not None and source.name == "DEFAULT" and os.environ.get(str(parameter.envvar)) == ""
-    if value == "" or unset:
-        raise typer.BadParameter(_EMPTY)
-    return value
-
-
-def _folder(path: str | Path) -> Path:
-    """Read a folder; an empty one would be the working directory."""
-    if path == "":
-        raise typer.BadParameter(_EMPTY)
-    return Path(path)
-
-
-# In the table of options a long path would be cut.
-_WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
-
-_EMPTY = "it is empty; leave it out, or state it"
-
-_Data = Annotated[
-    Path,
-    typer.Option(
-        envvar="EVENFOLD_DATA",
-        help="The folder of the store.",
-        show_default=False,
-        metavar="FOLDER",
-        parser=_folder,
-        callback=_stated,
-    ),
-]
-_Redis = Annotated[
-    str | None,
-    typer.Option(
-        callback=_stated,
-        envvar="EVENFOLD_REDIS_URL",
-        metavar="URL",
-        help="Another store instead: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. "
-        "The environment keeps a password from those who list processes.",
-    ),
-]
-_Keys = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="EVENFOLD_KEYS",
-        metavar="FOLDER",
-        help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
-        parser=_folder,
-        callback=_stated,
-    ),
-]
 _KeysOfService = Annotated[Path, typer.Option(envvar="EVENFOLD_KEYS")]
-_SignUp = Annotated[
-    bool, typer.Option(envvar="EVENFOLD_SIGN_UP", metavar="", help="Whether anyone may open an account.")
-]
-_Games = Annotated[
-    list[str] | None,
-    typer.Option(
-        envvar="EVENFOLD_GAMES", metavar="MODULE", help="A module with one more game; may come several times."
-    ),
-]
-_BotPause = Annotated[
-    int, typer.Option(envvar="EVENFOLD_BOT_PAUSE", min=0, max=60_000, metavar="MS", help="How long bots think, in ms.")
-]
-_Supervised = Annotated[bool, typer.Option(hidden=True, help="End with the standard input.")]
-_Url = Annotated[
-    str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
-]
-
-_Tokens = Annotated[
-    list[str] | None,
-    typer.Option(envvar="EVENFOLD_TOKEN", help="A player's token at that server; may come several times."),
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -114,73 +37,73 @@ def about(
         raise typer.Exit
 
 
-@app.command(epilog=_WHERE)
+@app.command(epilog=WHERE)
+@settled
 def serve(
+    *,
     host: Annotated[str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(envvar="EVENFOLD_PORT", min=0, max=65_535, help="The port; 0 takes a free one.")
     ] = DEFAULT_PORT,
-    data: _Data = DEFAULT_DATA,
-    redis: _Redis = None,
-    keys: _Keys = None,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+    keys: Keys = None,
     workers: Annotated[
         int, typer.Option(envvar="EVENFOLD_WORKERS", min=1, max=64, help="How many processes answer requests.")
     ] = 1,
-    bot_pause: _BotPause = 400,
-    sign_up: _SignUp = True,
-    games: _Games = None,
-    supervised: _Supervised = False,
+    supervised: Supervised = False,
+    settings: Settings,
 ) -> None:
     """Serve: the store, the API and the bots in one go. Ctrl-C stops it."""
     from service.cli import serve as work
 
     place = Place(data.expanduser().absolute(), redis)
-    secrets = keys or place.data / "keys"
-    settings = _settings(redis or "", secrets, sign_up=sign_up, games=games, bot_pause=bot_pause)
+    secrets = (keys or place.data / "keys").expanduser().absolute()
+    settings = settings._replace(redis=redis or "", keys=secrets)
     raise typer.Exit(work.serve(work.Plan(host, port, place, workers, settings, supervised)))
 
 
 @app.command(hidden=True)
+@settled
 def api(
+    *,
     fd: Annotated[int, typer.Option(min=0, help="The descriptor of a listening socket.")],
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
     keys: _KeysOfService,
-    bot_pause: _BotPause = 400,
-    sign_up: _SignUp = True,
-    games: _Games = None,
+    settings: Settings,
 ) -> None:
     """Answer requests on a socket that `serve` listens at."""
     from service.cli import api as work
 
-    work.api(_settings(redis, keys, sign_up=sign_up, games=games, bot_pause=bot_pause), fd)
+    work.api(settings._replace(redis=redis, keys=keys), fd)
 
 
 @app.command(hidden=True)
+@settled
 def react(
+    *,
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
     keys: _KeysOfService,
-    bot_pause: _BotPause = 400,
-    sign_up: _SignUp = True,
-    games: _Games = None,
+    settings: Settings,
 ) -> None:
     """Run the reactors of a service."""
     from service.cli import react as work
 
-    work.react(_settings(redis, keys, sign_up=sign_up, games=games, bot_pause=bot_pause))
+    work.react(settings._replace(redis=redis, keys=keys))
 
 
 @app.command()
 def play(
     game: Annotated[str, typer.Argument(help="What to play: chinkway, …")],
-    url: _Url = None,
-    token: _Tokens = None,
+    url: Url = None,
+    token: Tokens = None,
     seats: Annotated[int | None, typer.Option(min=1, max=8, help="How many play.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the game; may come several times."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of all choices, but not of the cards.")] = None,
-    games: _Games = None,
+    games: Games = None,
 ) -> None:
     """Play a match of bots over HTTP, on a server that runs or on one of its own, and show the score sheet.
 
@@ -192,17 +115,17 @@ def play(
     work.play(work.Match(game, seats, options, seed), url, token or (), games or ())
 
 
-@app.command(epilog=_WHERE)
+@app.command(epilog=WHERE)
 def replay(
     table: Annotated[str, typer.Argument(help="The id of a table.")],
-    data: _Data = DEFAULT_DATA,
-    redis: _Redis = None,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
     seat: Annotated[
         int | None, typer.Option(min=0, max=7, help="Show what this seat may see; without it all is shown.")
     ] = None,
-    url: _Url = None,
-    token: _Tokens = None,
-    games: _Games = None,
+    url: Url = None,
+    token: Tokens = None,
+    games: Games = None,
 ) -> None:
     """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server.
 
@@ -219,7 +142,7 @@ def replay(
 @app.command()
 def openapi(
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; else the standard output.")] = None,
-    games: _Games = None,
+    games: Games = None,
 ) -> None:
     """Write the OpenAPI document."""
     from service.cli import openapi as work
@@ -227,7 +150,7 @@ def openapi(
     work.openapi(output, games or ())
 
 
-@app.command(epilog=_WHERE)
+@app.command(epilog=WHERE)
 def token(
     account: Annotated[str | None, typer.Argument(help="The id of an account.")] = None,
     name: Annotated[str | None, typer.Option(help="Open a new account with this name.")] = None,
@@ -236,8 +159,8 @@ def token(
         typer.Option(help="What the token may do: one of the scopes above; may come several times."),
     ] = None,
     expires: Annotated[str | None, typer.Option(metavar="TIME", help="How long it lives: 30d, 12h, 45m.")] = None,
-    data: _Data = DEFAULT_DATA,
-    redis: _Redis = None,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
 ) -> None:
     """Make a token in the store and print it, and nothing else, on the standard output.
 
@@ -257,17 +180,6 @@ def token(
 
     place = Place(data.expanduser().absolute(), redis)
     sys.stdout.write(work.token(place, work.Wanted(account, name, scope or (), expires)) + "\n")
-
-
-def _settings(redis: str, keys: Path, *, sign_up: bool, games: list[str] | None, bot_pause: int) -> Settings:
-    return Settings(
-        redis=redis,
-        keys=keys.expanduser().absolute(),
-        secret=os.environ.get("EVENFOLD_SECRET") or None,
-        sign_up=sign_up,
-        games=tuple(games or ()),
-        bot_pause_ms=bot_pause,
-    )
 
 
 def main() -> None:

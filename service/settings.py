@@ -5,9 +5,29 @@ A value that can't be meant is refused in one sentence that names its variable; 
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import platformdirs
+
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+Durability = Literal["store", "fsync", "replicated"]
+
+
+class Limits(NamedTuple):
+    """How much one account or address may ask for; 0 sets no limit.
+
+    `tables` open at once, by the account that opened them. `requests` a second, by account. `sign_ups` a minute, by
+    address. `min_free` is the room (MiB) that the store must have left for a new table.
+    """
+
+    tables: int = 100
+    requests: int = 200
+    sign_ups: int = 60
+    min_free: int = 256
+
+
+NO_LIMITS = Limits(0, 0, 0, 0)
 
 
 class Settings(NamedTuple):
@@ -15,6 +35,8 @@ class Settings(NamedTuple):
 
     `redis` is the address of the store. `keys` is the folder of the service's secrets, `secret` one stated as hex
     instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
+    `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies (addresses or
+    networks) whose word on a client's address is taken. `metrics_port` None has /metrics beside the API.
     """
 
     redis: str
@@ -23,18 +45,33 @@ class Settings(NamedTuple):
     sign_up: bool = True
     games: tuple[str, ...] = ()
     bot_pause_ms: int = 400
+    durability: Durability = "store"
+    limits: Limits = Limits()
+    trust: tuple[str, ...] = ()
+    metrics_port: int | None = None
+    log_format: LogFormat = "text"
+    log_level: LogLevel = "warning"
 
     def environment(self) -> dict[str, str]:
         """Return the variables that say the same to a process; on its command line, anyone could read a password.
 
         `secret` is not among them: it came from the environment, which a process inherits.
         """
-        return {
+        port = {} if self.metrics_port is None else {"EVENFOLD_METRICS_PORT": str(self.metrics_port)}
+        return port | {
             "EVENFOLD_REDIS_URL": self.redis,
             "EVENFOLD_KEYS": str(self.keys),
             "EVENFOLD_SIGN_UP": "true" if self.sign_up else "false",
             "EVENFOLD_GAMES": " ".join(self.games),
             "EVENFOLD_BOT_PAUSE": str(self.bot_pause_ms),
+            "EVENFOLD_DURABILITY": self.durability,
+            "EVENFOLD_TABLE_QUOTA": str(self.limits.tables),
+            "EVENFOLD_RATE_LIMIT": str(self.limits.requests),
+            "EVENFOLD_SIGN_UP_LIMIT": str(self.limits.sign_ups),
+            "EVENFOLD_MIN_FREE": str(self.limits.min_free),
+            "EVENFOLD_TRUST": " ".join(self.trust),
+            "EVENFOLD_LOG_FORMAT": self.log_format,
+            "EVENFOLD_LOG_LEVEL": self.log_level,
         }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.__main__ import DEFAULT_DATA
 from service.auth.accounts import SCOPES
+from service.cli.options import DEFAULT_DATA
 from tests.service.cli.processes import ROOT, Called
 
 

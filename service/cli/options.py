@@ -1,0 +1,215 @@
+"""Options that commands share, each with its variable; those that make up the settings stand here once.
+
+`settled` gives a command all options of the settings, so that `serve` and the processes it starts can't differ in them.
+"""
+
+import inspect
+import ipaddress
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from service.settings import Durability, Limits, LogFormat, LogLevel, Settings, default_data
+
+T = TypeVar("T")
+
+_USUAL = Limits()
+
+DEFAULT_DATA = default_data()
+
+# In the table of options a long path would be cut.
+WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
+
+_EMPTY = "it is empty; leave it out, or state it"
+
+
+def _stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
+    """Refuse what is set to nothing, on the command line or in the environment: nobody means the default by that."""
+    source = context.get_parameter_source(str(parameter.name))
+    unset = source is not None and source.name == "DEFAULT" and os.environ.get(str(parameter.envvar)) == ""
+    if value == "" or unset:
+        raise typer.BadParameter(_EMPTY)
+    return value
+
+
+def _folder(path: str | Path) -> Path:
+    """Read a folder; an empty one would be the working directory."""
+    if path == "":
+        raise typer.BadParameter(_EMPTY)
+    return Path(path)
+
+
+def _network(text: str) -> str:
+    """Read an address or a network; anything else would trust nobody, silently."""
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; write an address or a network, 10.0.0.0/8") from None
+    return text
+
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        envvar="EVENFOLD_DATA",
+        help="The folder of the store.",
+        show_default=False,
+        metavar="FOLDER",
+        parser=_folder,
+        callback=_stated,
+    ),
+]
+Redis = Annotated[
+    str | None,
+    typer.Option(
+        callback=_stated,
+        envvar="EVENFOLD_REDIS_URL",
+        metavar="URL",
+        help="Another store instead: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. "
+        "The environment keeps a password from those who list processes.",
+    ),
+]
+Keys = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="EVENFOLD_KEYS",
+        metavar="FOLDER",
+        help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
+        parser=_folder,
+        callback=_stated,
+    ),
+]
+Games = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="EVENFOLD_GAMES", metavar="MODULE", help="A module with one more game; may come several times."
+    ),
+]
+Url = Annotated[
+    str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
+]
+Tokens = Annotated[
+    list[str] | None,
+    typer.Option(envvar="EVENFOLD_TOKEN", help="A player's token at that server; may come several times."),
+]
+Supervised = Annotated[bool, typer.Option(hidden=True, help="End with the standard input.")]
+
+_SignUp = Annotated[
+    bool, typer.Option(envvar="EVENFOLD_SIGN_UP", metavar="", help="Whether anyone may open an account.")
+]
+_BotPause = Annotated[
+    int, typer.Option(envvar="EVENFOLD_BOT_PAUSE", min=0, max=60_000, metavar="MS", help="How long bots think, in ms.")
+]
+_Durability = Annotated[
+    Durability,
+    typer.Option(
+        envvar="EVENFOLD_DURABILITY",
+        help="What a decision waits for until it is acknowledged: what the store does, its disk, a replica.",
+    ),
+]
+_TableQuota = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_TABLE_QUOTA", min=0, max=1_000_000, help="Tables one account may have open; 0: no limit."
+    ),
+]
+_RateLimit = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_RATE_LIMIT", min=0, max=1_000_000, help="Requests a second of one account; 0: no limit."
+    ),
+]
+_SignUpLimit = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_SIGN_UP_LIMIT", min=0, max=1_000_000, help="New accounts a minute of one address; 0: no limit."
+    ),
+]
+_MinFree = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_MIN_FREE",
+        min=0,
+        max=1_000_000_000,
+        metavar="MIB",
+        help="Below this room in the store no new table is opened, in MiB; 0: no limit.",
+    ),
+]
+_Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        envvar="EVENFOLD_TRUST",
+        metavar="ADDRESS",
+        parser=_network,
+        help="A proxy, or a network of them, whose X-Forwarded headers are believed; may come several times.",
+    ),
+]
+_MetricsPort = Annotated[
+    int | None,
+    typer.Option(
+        envvar="EVENFOLD_METRICS_PORT", min=1, max=65_535, help="The port of /metrics; without it, the API's own."
+    ),
+]
+_LogFormat = Annotated[
+    LogFormat,
+    typer.Option(envvar="EVENFOLD_LOG_FORMAT", help="How the log is written."),
+]
+_LogLevel = Annotated[
+    LogLevel,
+    typer.Option(
+        envvar="EVENFOLD_LOG_LEVEL",
+        help="From what weight on the log is written; info has a line for each request.",
+    ),
+]
+
+
+def _settings(  # noqa: PLR0913 an operator's options, each by its name
+    *,
+    bot_pause: _BotPause = 400,
+    sign_up: _SignUp = True,
+    games: Games = None,
+    durability: _Durability = "store",
+    table_quota: _TableQuota = _USUAL.tables,
+    rate_limit: _RateLimit = _USUAL.requests,
+    sign_up_limit: _SignUpLimit = _USUAL.sign_ups,
+    min_free: _MinFree = _USUAL.min_free,
+    trust: _Trust = None,
+    metrics_port: _MetricsPort = None,
+    log_format: _LogFormat = "text",
+    log_level: _LogLevel = "warning",
+) -> Settings:
+    """Make the settings of a process that does not know its store yet."""
+    return Settings(
+        redis="",
+        keys=Path(),
+        secret=os.environ.get("EVENFOLD_SECRET") or None,
+        sign_up=sign_up,
+        games=tuple(games or ()),
+        bot_pause_ms=bot_pause,
+        durability=durability,
+        limits=Limits(table_quota, rate_limit, sign_up_limit, min_free),
+        trust=tuple(trust or ()),
+        metrics_port=metrics_port,
+        log_format=log_format,
+        log_level=log_level,
+    )
+
+
+def settled(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of the settings after its own; it takes what they come to as `settings`."""
+    own = {name: each for name, each in inspect.signature(command).parameters.items() if name != "settings"}
+    added = inspect.signature(_settings).parameters
+
+    @wraps(command)
+    def called(**given: object) -> None:
+        settings = _settings(**{name: given.pop(name) for name in added})  # type: ignore[arg-type] # typer has read them
+        command(**given, settings=settings)
+
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *added.values())]
+    called.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined] # what typer reads
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
