@@ -1,4 +1,4 @@
-"""Who may see what, stated apart from the code that hides it: a file per game, `golden/<game>.json`, field by field.
+"""Who may see what, stated apart from the code that hides it: a file per game, `audiences/<game>.json`, field by field.
 
 An event's field is for `all`; for the `seat` that its event names; a list with one part for `each` seat; or for
 `nobody`. A view's field is the same for `all` viewers, or differs by `viewer`. What is not listed fails a test. The
@@ -23,7 +23,7 @@ Audiences = Mapping[str, Audience]
 TESTS = Path(__file__).parents[1]
 
 
-class Golden(Struct, frozen=True, forbid_unknown_fields=True):
+class Statement(Struct, frozen=True, forbid_unknown_fields=True):
     """What is stated of a game: the tags of its commands, and by an event's tag, or for the view, who sees each field.
 
     Options that `endless` names at its values make a match go on for ever; empty where every match ends.
@@ -36,10 +36,10 @@ class Golden(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def golden(name: str) -> Golden:
+def statement(name: str) -> Statement:
     """Read what is stated of a game, or of every `table`."""
-    (path,) = TESTS.glob(f"*/golden/{name}.json")
-    return msgspec.json.decode(path.read_bytes(), type=Golden)
+    (path,) = TESTS.glob(f"*/audiences/{name}.json")
+    return msgspec.json.decode(path.read_bytes(), type=Statement)
 
 
 def events_of(game: AnyGame | None) -> tuple[type[Event], ...]:
@@ -62,7 +62,7 @@ def view_of(game: AnyGame) -> type[Struct]:
 def seen_by(event: Event, viewer: int | None) -> dict[str, Any]:
     """Return the event's fields as this viewer may see them, by what is stated alone."""
     tag = tag_of(type(event))
-    audiences = golden(tag.partition(".")[0]).events[tag]
+    audiences = statement(tag.partition(".")[0]).events[tag]
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(event))
     for name, audience in audiences.items():
         if audience == "nobody" or (audience == "seat" and fields["seat"] != viewer):

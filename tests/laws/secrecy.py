@@ -6,7 +6,7 @@ import msgspec
 
 from events.table import Shuffled
 from projections import fold
-from tests.laws.audience import golden, seen_by
+from tests.laws.audience import seen_by, statement
 from tests.laws.matches import Match
 
 _encode = msgspec.json.Encoder().encode
@@ -35,7 +35,7 @@ def redacted_as_stated(match: Match) -> None:
 
 def viewed_as_stated(match: Match) -> None:
     """Hold: what a view says to all is the same for every viewer, before play ends and after."""
-    public = [name for name, audience in golden(match.game.name).view.items() if audience == "all"]
+    public = [name for name, audience in statement(match.game.name).view.items() if audience == "all"]
     for table, _, _ in match.versions():
         views = [match.game.projection.view(table, viewer) for viewer in match.viewers]
         for name in public:

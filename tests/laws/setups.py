@@ -15,7 +15,7 @@ from msgspec import inspect, to_builtins
 
 from service import games
 from service.game import AnyGame, Refused
-from tests.laws.audience import golden
+from tests.laws.audience import statement
 
 FULL = os.environ.get("EVENFOLD_LAWS") == "full"
 TOY = "tests.toy.service.toy"
@@ -166,5 +166,5 @@ def _sittings(game: AnyGame) -> Iterator[tuple[int, int, int]]:
 
 def is_endless(game: str, options: AnyOptions) -> bool:
     """Tell whether a match with these options is stated to go on for ever."""
-    endless = golden(game).endless
+    endless = statement(game).endless
     return bool(endless) and all(getattr(options, name) == value for name, value in endless.items())

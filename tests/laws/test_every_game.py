@@ -13,7 +13,7 @@ from projections.table import Table
 from service.game import REASONS, AnyGame, AnyTable, Ask, Refused
 from service.game import tag_of as command_tag
 from service.referee import Abandon, Create, Referee, Sit
-from tests.laws.audience import events_of, golden, tag_of, view_of
+from tests.laws.audience import events_of, statement, tag_of, view_of
 from tests.laws.matches import has_ended, play
 from tests.laws.setups import GAMES, AnyOptions, Setup, covering, is_endless, setups, unlawful, values_of
 
@@ -85,12 +85,12 @@ def test_the_same_setup_gives_the_same_match_twice(game: AnyGame) -> None:
 @EVERY
 def test_events_and_commands_keep_their_tags(game: AnyGame) -> None:
     """A tag in a log can't be changed any more; a new one is stated too."""
-    assert sorted(map(tag_of, events_of(game))) == sorted(golden(game.name).events)
-    assert sorted(map(command_tag, game.command_types)) == sorted(golden(game.name).commands)
+    assert sorted(map(tag_of, events_of(game))) == sorted(statement(game.name).events)
+    assert sorted(map(command_tag, game.command_types)) == sorted(statement(game.name).commands)
 
 
 def test_neutral_events_keep_their_tags() -> None:
-    assert sorted(map(tag_of, events_of(None))) == sorted(golden("table").events)
+    assert sorted(map(tag_of, events_of(None))) == sorted(statement("table").events)
 
 
 def test_a_tag_names_its_game_and_no_tag_comes_twice() -> None:
@@ -104,14 +104,14 @@ def test_a_tag_names_its_game_and_no_tag_comes_twice() -> None:
 @pytest.mark.parametrize("game", [None, *GAMES], ids=lambda game: game.name if game else "table")
 def test_every_field_of_an_event_has_a_stated_audience(game: AnyGame | None) -> None:
     """A field that nobody thought about must not be shown to anybody."""
-    events = golden(game.name if game else "table").events
+    events = statement(game.name if game else "table").events
     found = {tag_of(event): {*event.__struct_fields__} for event in events_of(game)}
     assert {tag: set(fields) for tag, fields in events.items()} == found
 
 
 @EVERY
 def test_every_field_of_a_view_has_a_stated_audience(game: AnyGame) -> None:
-    assert set(golden(game.name).view) == set(view_of(game).__struct_fields__)
+    assert set(statement(game.name).view) == set(view_of(game).__struct_fields__)
 
 
 @EVERY
