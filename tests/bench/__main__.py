@@ -1,53 +1,113 @@
 """`python -m tests.bench`: measure, and print the figures with their ratios.
 
-Everything runs on this machine: servers and stores of our own, over loopback and unix sockets, for some tens of
-seconds. Absolute figures drift with the machine; the ratios are what to quote.
+Everything runs on this machine: servers and stores of our own, over loopback and unix sockets, for a minute or two.
+Absolute figures drift with the machine; the ratios are what to quote. The clients share the machine's cores with what
+they measure, so a second worker shows in CPU time, not in requests a second.
+
+`python -m tests.bench compare A B`: A and B are reports kept with --json, or revisions (`.`: the checkout as it
+stands), which take turns; prints what B comes to as a ratio to A.
 """
 
 import argparse
-import statistics
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import MappingProxyType
 
 from rich.console import Console
-from rich.table import Table as Sheet
 
-from tests.bench import commands, driver, parts
+from tests.bench import compare, loads, parts, report, size, space
+from tests.bench.processes import rig
+from tests.bench.report import Report, Sheet
+from tests.bench.size import Size
+from tests.bench.tables import Company
+
+ALONE: Mapping[str, Callable[[Size], Sheet]] = MappingProxyType(
+    {"parts": parts.sheet, "steps": parts.steps, "store": space.sheet}
+)
+SERVED: Mapping[str, Callable[[Company, Size], Sheet]] = MappingProxyType(
+    {
+        "commands": loads.commands,
+        "workers": loads.workers,
+        "versions": loads.versions,
+        "cold": loads.cold,
+        "reads": loads.reads,
+    }
+)
+PARTS = (*ALONE, *SERVED)
 
 
-def main() -> None:
-    """Measure what is asked for, everything by default."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", nargs="*", choices=["commands", "parts", []], help="what to measure: all by default")
-    parser.add_argument("--connections", type=_positive, default=16, help="clients that send at once (16)")
-    parser.add_argument("--rounds", type=_positive, default=5, help="how often each server takes its turn (5)")
-    asked = parser.parse_args()
-    console = Console()
-    if not asked.what or "parts" in asked.what:
-        console.print(parts.sheet())
-    if not asked.what or "commands" in asked.what:
-        loads = commands.measure(asked.connections, asked.rounds)
-        console.print(commands.sheet(loads, asked.connections))
-        console.print(where_it_goes(loads))
+def measure(wanted: Iterable[str], how: Size, console: Console) -> Report:
+    """Measure some parts, print each sheet when it is there, and return them all."""
+    found = Report(report.machine(), how._asdict())
+    with ExitStack() as stack:
+        company: Company | None = None
+        for part in wanted:
+            if part in ALONE:
+                found.sheets[part] = ALONE[part](how)
+            else:
+                company = company or stack.enter_context(closing(Company(stack.enter_context(rig()))))
+                found.sheets[part] = SERVED[part](company, how)
+            console.print(report.printed(found.sheets[part]))
+    if {"steps", "commands"} <= found.sheets.keys():
+        found.sheets["share"] = share(found.sheets["commands"], found.sheets["steps"], how)
+        console.print(report.printed(found.sheets["share"]))
+    return found
 
 
-def where_it_goes(loads: dict[str, list[driver.Load]]) -> Sheet:
+def share(commands: Sheet, steps: Sheet, how: Size) -> Sheet:
     """Make the sheet of where a command's CPU time goes: the floors' share, our own steps, and what is left."""
-    bare, append, ours = (statistics.median(load.cpu_us for load in loads[kind]) for kind in ("bare", "append", "ours"))
+    clients = how.clients[len(how.clients) // 2]
+    bare, append, ours = (
+        commands.median(f"{kind}, {clients} clients", "CPU µs") for kind in ("bare", "append", "ours")
+    )
     rows = {
         "HTTP and framework (the bare handler)": bare,
         "append, pipelined (over the bare handler)": append - bare,
-        **parts.microseconds(),
+        **{name: steps.median(name, "CPU µs") for name in steps.lines},
     }
     rows["the rest: token, headers, cache, tasks, waiting"] = ours - sum(rows.values())
-    sheet = Sheet(title="Where a command's CPU time goes in the process that serves it")
-    sheet.add_column("step")
-    sheet.add_column("µs", justify="right")
-    sheet.add_column("share", justify="right")
+    rows["a command, in all"] = ours
+    sheet = Sheet(f"Where a command's CPU time goes, {clients} clients")
     for name, spent in rows.items():
-        sheet.add_row(name, f"{spent:.1f}", f"{spent / ours:.0%}")
-    sheet.add_row("a command, in all", f"{ours:.1f}", "100%", style="bold")
+        sheet.add(name, {"CPU µs": spent, "% of all": 100 * spent / ours})
     return sheet
+
+
+def main() -> None:
+    """Measure what is asked for, everything by default, or compare two sides."""
+    parser = _parser()
+    asked = parser.parse_args()
+    how = size.QUICK if asked.quick else size.FULL
+    how = how._replace(rounds=asked.rounds or how.rounds)
+    console = Console()
+    if asked.what[:1] == ["compare"]:
+        if len(asked.what) < 3 or not set(asked.what[3:]) <= set(PARTS):
+            parser.error("compare takes two sides, and then the parts to measure of revisions")
+        _compare(asked.what[1:3], [*asked.what[3:], *(["--quick"] if asked.quick else [])], how.rounds, console)
+        return
+    if unknown := set(asked.what) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
+    found = measure(asked.what or PARTS, how, console)
+    if asked.json is not None:
+        asked.json.write_bytes(report.written(found))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="*", help=f"what to measure, all by default: {', '.join(PARTS)}; or compare A B")
+    parser.add_argument("--rounds", type=_positive, help="how often each thing takes its turn (5; quick: 3)")
+    parser.add_argument("--quick", action="store_true", help="fewer requests of everything")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures of all rounds in this file")
+    return parser
+
+
+def _compare(sides: list[str], arguments: list[str], rounds: int, console: Console) -> None:
+    first, second = compare.reports(sides, arguments, rounds)
+    for table in report.compared(first, second):
+        console.print(table)
 
 
 def _positive(text: str) -> int:

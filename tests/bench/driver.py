@@ -1,179 +1,161 @@
-"""The load: connections that each send their requests one after the other, over loopback, as fast as they are answered.
+"""The load: clients that each send their requests one after the other, over loopback, as fast as they are answered.
 
-It costs little, so that what is measured is the server: requests are made beforehand, answers are only counted.
+It costs little, so that what is measured is the server: requests are made beforehand, answers are only counted. It
+shares the machine's cores with the server all the same, so requests a second tell less than the server's CPU time.
 """
 
 import asyncio
-import http.client
-import json
-import random
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import msgspec
-
-from events.base import By
-from service.actions import legal_now
-from service.game import AnyGame
-from service.ids import derived
-from service.referee import Create, Sit
-from tests.bench.matches import Local
-from tests.bench.server import SECRET
-
-HOST = "127.0.0.1"
+from tests.bench.processes import HOST, Process, cpu_s
 
 
-@dataclass(frozen=True)
-class Load:
-    """What a load came to: requests a second, the server's CPU time for each, and how long the answers took."""
+class Sent(NamedTuple):
+    """A request as it goes over the wire, and the seat whose player sends it."""
+
+    seat: int
+    request: bytes
+
+
+Script = list[Sent]
+"""What one table's players send, each request when the one before is answered."""
+
+Route = Callable[[int, int], tuple[int, int]]
+"""By which connection a request goes, from its script's number and its seat: the worker's number, and a name."""
+
+
+class Load(NamedTuple):
+    """What a load came to: requests a second, the servers' CPU time for each, and how long the answers took."""
 
     per_second: float
     cpu_us: float
     p50_ms: float
     p99_ms: float
-    requests: int
+
+
+def by_table(script: int, seat: int) -> tuple[int, int]:  # noqa: ARG001 a route takes both
+    """Send all requests of a table over one connection."""
+    return script, 0
+
+
+def by_seat(script: int, seat: int) -> tuple[int, int]:
+    """Give each seat a connection of its own, neighbours to different workers."""
+    return script + seat, seat
+
+
+async def drive(servers: Sequence[Process], scripts: list[Script], route: Route = by_table) -> Load:
+    """Play all scripts at once, to their ends."""
+    lanes = [_Lane(script, partial(route, number)) for number, script in enumerate(scripts)]
+    for lane in lanes:
+        await lane.connect(servers)
+    pids = [server.pid for server in servers]
+    cpu, begun = cpu_s(pids), time.perf_counter()
+    for lane in lanes:
+        lane.go_on()
+    try:
+        await asyncio.gather(*(lane.done for lane in lanes))
+    finally:
+        for lane in lanes:
+            lane.close()
+    elapsed, cpu = time.perf_counter() - begun, cpu_s(pids) - cpu
+    took = sorted(took for lane in lanes for took in lane.took)
+    count = len(took)
+    return Load(count / elapsed, cpu / count * 1e6, took[count // 2] * 1e3, took[count * 99 // 100] * 1e3)
+
+
+class _Lane:
+    """One script on its way, over as many connections as its route has."""
+
+    def __init__(self, script: Script, route: Callable[[int], tuple[int, int]]) -> None:
+        self.took: list[float] = []
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._script = script
+        self._rest = iter(script)
+        self._route = route
+        self._connections: dict[int, _Connection] = {}
+        self._sent = 0.0
+
+    async def connect(self, servers: Sequence[Process]) -> None:
+        """Open the connections."""
+        loop = asyncio.get_running_loop()
+        for seat in dict.fromkeys(sent.seat for sent in self._script):
+            number, name = self._route(seat)
+            if name not in self._connections:
+                port = servers[number % len(servers)].port
+                _, connection = await loop.create_connection(partial(_Connection, self), HOST, port)
+                self._connections[name] = connection
+
+    def go_on(self) -> None:
+        """Send the next request, if there is one."""
+        sent = next(self._rest, None)
+        if sent is None:
+            self.done.set_result(None)
+            return
+        _, name = self._route(sent.seat)
+        self._sent = time.perf_counter()
+        self._connections[name].transport.write(sent.request)
+
+    def answered(self) -> None:
+        """Count an answer and go on."""
+        self.took.append(time.perf_counter() - self._sent)
+        self.go_on()
+
+    def fail(self, error: Exception) -> None:
+        """End the script early."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in self._connections.values():
+            connection.transport.close()
 
 
 class _Connection(asyncio.Protocol):
-    """Sends its requests one by one, each when the one before is answered with 201."""
+    """Tells its lane of each answer that has come whole."""
 
-    def __init__(self, requests: list[bytes]) -> None:
-        self.took: list[float] = []
-        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._requests = iter(requests)
+    transport: asyncio.Transport
+
+    def __init__(self, lane: _Lane) -> None:
+        self._lane = lane
         self._buffer = b""
-        self._sent = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def begin(self) -> None:
-        """Send the first request."""
-        self._next()
-
-    def _next(self) -> None:
-        request = next(self._requests, None)
-        if request is None:
-            self.done.set_result(None)
-            self._transport.close()
-            return
-        self._sent = time.perf_counter()
-        self._transport.write(request)
+        self.transport = transport
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         end = self._buffer.find(b"\r\n\r\n")
         if end < 0:
             return
-        head = self._buffer[:end].lower()
-        start = head.index(b"content-length: ") + 16
-        length = int(head[start:].split(b"\r\n", 1)[0])
+        _, named, value = self._buffer[:end].lower().partition(b"content-length: ")
+        length = int(value.split(b"\r\n", 1)[0]) if named else 0
         if len(self._buffer) < end + 4 + length:
             return
-        if b" 201 " not in head[:16]:
-            self.done.set_exception(AssertionError(self._buffer.decode()))
+        if self._buffer[9:12] not in {b"200", b"201", b"304"}:
+            self._lane.fail(AssertionError(self._buffer.decode()))
             return
         self._buffer = b""
-        self.took.append(time.perf_counter() - self._sent)
-        self._next()
+        self._lane.answered()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self.done.done():
-            self.done.set_exception(exc or ConnectionError("the server closed the connection"))
+        self._lane.fail(exc or ConnectionError("the server closed the connection"))
 
 
-async def drive(port: int, pid: int, scripts: list[list[bytes]]) -> Load:
-    """Run one connection per script, all at once, to their ends."""
-    loop = asyncio.get_running_loop()
-    connections = []
-    for script in scripts:
-        _, connection = await loop.create_connection(partial(_Connection, script), HOST, port)
-        connections.append(connection)
-    cpu, begun = _cpu_s(pid), time.perf_counter()
-    for connection in connections:
-        connection.begin()
-    await asyncio.gather(*(connection.done for connection in connections))
-    elapsed, cpu = time.perf_counter() - begun, _cpu_s(pid) - cpu
-    took = sorted(took for connection in connections for took in connection.took)
-    count = len(took)
-    return Load(count / elapsed, cpu / count * 1e6, took[count // 2] * 1e3, took[count * 99 // 100] * 1e3, count)
+def request(method: str, path: str, *headers: str, body: bytes | None = None) -> bytes:
+    """Write a request."""
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}"]
+    if body is not None:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*lines, *headers, "", ""]).encode() + (body or b"")
 
 
-def _cpu_s(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def request(path: str, body: bytes, *headers: str) -> bytes:
-    """Write a POST."""
-    lines = [f"POST {path} HTTP/1.1", f"Host: {HOST}", "Content-Type: application/json", f"Content-Length: {len(body)}"]
-    return "\r\n".join([*lines, *headers, "", ""]).encode() + body
-
-
-def bare_scripts(path: str, connections: int, requests: int) -> list[list[bytes]]:
-    """Return scripts of equal requests for a floor."""
-    one = request(path, b'{"type":"play","card":"SQ","turn":41}', "Authorization: Bearer evf_" + "a" * 43)
-    return [[one] * requests for _ in range(connections)]
-
-
-class Player:
-    """An account at the server, for what comes before the measured part."""
-
-    def __init__(self, port: int, name: str) -> None:
-        self._http = http.client.HTTPConnection(HOST, port)
-        welcome = self.post("/v1/players", {"name": name})
-        self.id = welcome["player"]["id"]
-        self.token = welcome["token"]
-
-    def post(self, path: str, body: dict[str, object], key: str | None = None) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json"}
-        if hasattr(self, "token"):
-            headers["Authorization"] = f"Bearer {self.token}"
-        if key is not None:
-            headers["Idempotency-Key"] = key
-        self._http.request("POST", path, json.dumps(body), headers)
-        answer = self._http.getresponse()
-        content = answer.read()
-        assert answer.status == 201, content
-        answered: dict[str, Any] = json.loads(content)
-        return answered
-
-
-def match_scripts(port: int, game: AnyGame, matches: int, rng: random.Random) -> list[list[bytes]]:
-    """Open and fill tables of a game, and return a whole match of legal commands for each of them.
-
-    The commands are known beforehand because the server draws `SEED` for every table and derives ids from `SECRET`.
-    """
-    seats = game.seats.usual
-    players = [Player(port, f"Bench {number}") for number in range(seats)]
-    return [_match_script(game, players, f"bench-{rng.random()}", rng) for _ in range(matches)]
-
-
-def _match_script(game: AnyGame, players: list[Player], key: str, rng: random.Random) -> list[bytes]:
-    path = f"/v1/{game.name}/tables"
-    host = players[0]
-    opened = host.post(path, {}, key)
-    local = Local(game, derived(SECRET, host.id, f"POST {path}", key))
-    assert local.table.id == opened["table"]
-    options = msgspec.to_builtins(game.projection.options())
-    local.create(
-        host.id, Create(game=game.name, ruleset=game.ruleset, seats=len(players), options=options, start="full")
-    )
-    for seat, player in enumerate(players):
-        player.post(f"{path}/{local.table.id}/seats", {"seat": seat})
-        local.decide(By(player=player.id), Sit(seat=seat))
-    script = []
-    while local.table.to_act:
-        seat = local.table.to_act[0]
-        command = rng.choice(legal_now(game, local.table, seat))
-        body = msgspec.json.encode(command)
-        script.append(
-            request(f"{path}/{local.table.id}/commands", body, f"Authorization: Bearer {players[seat].token}")
-        )
-        local.decide(By(seat=seat, player=players[seat].id), command)
-    return script
+def bare_scripts(path: str, clients: int, requests: int) -> list[Script]:
+    """Return scripts of equal requests for a floor, which come to about so many."""
+    body = b'{"type":"play","card":"SQ","turn":41}'
+    one = Sent(0, request("POST", path, "Authorization: Bearer evf_" + "a" * 43, body=body))
+    return [[one] * max(1, requests // clients) for _ in range(clients)]

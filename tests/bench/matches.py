@@ -14,7 +14,9 @@ from service.game import AnyGame, AnyTable, Ask, Command
 from service.ids import new_id
 from service.referee import Create, Referee, Sit
 from service.streams import Stored, table_stream
-from tests.bench.server import SEED
+
+SEED = bytes(32)
+"""What the tables are dealt from that are played in memory alone."""
 
 
 class Move(NamedTuple):
@@ -48,18 +50,25 @@ class Local:
         by = By(role="host", player=host)
         self._store(by, command, self._referee.create(self._game, self.table, Ask(by, command, 0), SEED))
 
+    def adopt(self, entries: list[Stored]) -> None:
+        """Take what has happened elsewhere."""
+        for stored in entries:
+            self._add(stored)
+
     def decide(self, by: By, command: Command) -> None:
         """Let a command happen."""
         self._store(by, command, self._referee.decide(self._game, self.table, Ask(by, command, 0)))
 
     def _store(self, by: By, command: Command, events: tuple[Event, ...]) -> None:
-        stored = entry_after(table_stream(self.table.id), self.table, Draft(0, by, command, events), None)
+        self._add(entry_after(table_stream(self.table.id), self.table, Draft(self.table.at, by, command, events), None))
+
+    def _add(self, stored: Stored) -> None:
         self.entries.append(stored)
         fold.add(self._game.projection, self.table, self._game.projection.decode(stored.e), stored.h)
 
 
-def play(game: AnyGame, rng: random.Random) -> Match:
-    """Play a match of random legal commands to its end."""
+def play(game: AnyGame, rng: random.Random, longest: int = 10_000) -> Match:
+    """Play a match of random legal commands to its end, or to a version where it has none."""
     local = Local(game, new_id(rng.randbytes))
     people = [new_id(rng.randbytes) for _ in range(game.seats.usual)]
     options = msgspec.to_builtins(game.projection.options())
@@ -69,7 +78,7 @@ def play(game: AnyGame, rng: random.Random) -> Match:
     for seat, person in enumerate(people):
         local.decide(By(player=person), Sit(seat=seat))
     moves = []
-    while local.table.to_act:
+    while local.table.to_act and local.table.version < longest:
         seat = local.table.to_act[0]
         move = Move(
             local.table.version, By(seat=seat, player=people[seat]), rng.choice(legal_now(game, local.table, seat))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import msgspec
-from rich.table import Table as Sheet
 
 from events.base import By, Event
 from events.table import TurnBegan
@@ -26,39 +25,33 @@ from service.log import Log
 from service.referee import Referee
 from service.store import connect
 from service.streams import Stored, table_stream
-from tests.bench.matches import Match, Move, play
-from tests.bench.server import SEED
-
-SECONDS = 1.5
-"""How long each part is measured."""
-
-REPEATS = 20
-"""How often each step of a command is done for each move."""
+from tests.bench.matches import SEED, Match, Move, play
+from tests.bench.report import Sheet
+from tests.bench.size import Size
 
 
-def sheet() -> Sheet:
-    """Measure folds and playouts of Chinkway and return the sheet to print."""
+def sheet(size: Size) -> Sheet:
+    """Measure folds and playouts of Chinkway."""
     game = games.find().ruled("chinkway/1")
     match = play(game, random.Random(1))
     events = sum(len(game.projection.decode(stored.e).events) for stored in match.entries)
-    table = Sheet(title=f"Parts, on one core: a match of Chinkway, {len(match.entries)} decisions, {events} events")
-    table.add_column("part")
-    table.add_column("a second", justify="right")
-    table.add_column("µs each", justify="right")
-    for name, rate in _rates(game, match, events):
-        table.add_row(name, f"{rate:,.0f}", f"{1e6 / rate:.2f}")
-    return table
+    found = Sheet(f"Parts, on one core: a match of Chinkway, {len(match.entries)} decisions, {events} events")
+    for _ in range(size.rounds):
+        for name, rate in _rates(game, match, events, size.seconds):
+            found.add(name, {"a second": rate, "µs": 1e6 / rate})
+    return found
 
 
-def _rates(game: AnyGame, match: Match, events: int) -> Iterator[tuple[str, float]]:
-    yield "events folded, entries decoded from memory", events * _rate(lambda: folded(game, match))
-    yield "events folded, entries read from the store", events * asyncio.run(_from_store(game, match))
-    yield "decisions folded, entries decoded from memory", len(match.entries) * _rate(lambda: folded(game, match))
+def _rates(game: AnyGame, match: Match, events: int, seconds: float) -> Iterator[tuple[str, float]]:
+    decisions = len(match.entries)
+    yield "events folded, entries decoded from memory", events * _rate(lambda: folded(game, match), seconds)
+    yield "events folded, entries read from the store", events * asyncio.run(_from_store(game, match, seconds))
+    yield "decisions folded, entries decoded from memory", decisions * _rate(lambda: folded(game, match), seconds)
     playouts = Playouts(game, random.Random(2))
-    moves = 0
-    begun = time.perf_counter()
-    while (took := time.perf_counter() - begun) < SECONDS:
+    moves, took, begun = 0, 0.0, time.perf_counter()
+    while took < seconds:
         moves += playouts.play()
+        took = time.perf_counter() - begun
     yield "moves played: legal, decide, evolve", moves / took
 
 
@@ -105,32 +98,32 @@ class Playouts:
         return to_act, state
 
 
-async def _from_store(game: AnyGame, match: Match) -> float:
+async def _from_store(game: AnyGame, match: Match, seconds: float) -> float:
     """Return how often a second a match is read from the store and folded."""
     with tempfile.TemporaryDirectory() as folder, Embedded(Path(folder)) as store:
         redis = await connect(store.url)
         log = Log(redis)
         for stored in match.entries:
             await log.append(match.stream, stored.version - 1, stored.e, stored.h)
-        times = 0
-        begun = time.perf_counter()
-        while (took := time.perf_counter() - begun) < SECONDS:
+        times, took, begun = 0, 0.0, time.perf_counter()
+        while took < seconds:
             table: AnyTable = Table(id=match.stream.removeprefix("table:"))
             for stored in await log.read_range(match.stream, 1, len(match.entries)):
                 fold.add(game.projection, table, game.projection.decode(stored.e), stored.h)
             times += 1
+            took = time.perf_counter() - begun
         await log.close()
         await redis.aclose()
         return times / took
 
 
-def _rate(work: Callable[[], object]) -> float:
+def _rate(work: Callable[[], object], seconds: float) -> float:
     """Return how often a second some work is done."""
-    times = 0
-    begun = time.perf_counter()
-    while (took := time.perf_counter() - begun) < SECONDS:
+    times, took, begun = 0, 0.0, time.perf_counter()
+    while took < seconds:
         work()
         times += 1
+        took = time.perf_counter() - begun
     return times / took
 
 
@@ -172,14 +165,18 @@ class _Steps:
         return encoded(Done(decision.version, decision.head, decision.events))
 
 
-def microseconds() -> dict[str, float]:
-    """Return what each of our own steps of a command costs, in µs, on average over all moves of a match."""
+def steps(size: Size) -> Sheet:
+    """Measure what each of our own steps of a command costs, on average over all moves of a match."""
     game = games.find().ruled("chinkway/1")
     match = play(game, random.Random(1))
-    return {name: _spent_us(game, match, step) for name, step in _Steps(game).named.items()}
+    found = Sheet("Steps of a command, each by itself: Chinkway")
+    for _ in range(size.rounds):
+        for name, step in _Steps(game).named.items():
+            found.add(name, {"CPU µs": _spent_us(game, match, step, size.repeats)})
+    return found
 
 
-def _spent_us(game: AnyGame, match: Match, step: Callable[[_Scene], object]) -> float:
+def _spent_us(game: AnyGame, match: Match, step: Callable[[_Scene], object], repeats: int) -> float:
     """Return what a step costs: each move's in the state that it meets, the folds between them not counted."""
     table: AnyTable = Table(id=match.stream.removeprefix("table:"))
     moves = {move.version: move for move in match.moves}
@@ -190,8 +187,8 @@ def _spent_us(game: AnyGame, match: Match, step: Callable[[_Scene], object]) -> 
             draft = Draft(0, move.by, move.command, entry.events)
             scene = _Scene(table, move, msgspec.json.encode(move.command), draft, stored)
             begun = time.perf_counter()
-            for _ in range(REPEATS):
+            for _ in range(repeats):
                 step(scene)
             spent += time.perf_counter() - begun
         fold.add(game.projection, table, entry, stored.h)
-    return spent / REPEATS / len(moves) * 1e6
+    return spent / repeats / len(moves) * 1e6

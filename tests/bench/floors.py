@@ -1,17 +1,17 @@
-"""The servers that are measured: ours, and the floors it is held against.
+"""The floors that the service is held against, in a process of their own.
 
-    bare     the framework, one typed handler that stores nothing
-    append   the same handler, appending each request by the bare function, pipelined per turn of the loop
-    ours     the service, everything on
+    /bare     the framework, one typed handler that stores nothing
+    /append   the same handler, appending each request by the bare function, pipelined per turn of the loop
 
-`python -m tests.bench.server KIND STORE PORT`; all of them run alike, one process on uvloop and httptools.
+`python -m tests.bench.floors FD` answers on a listening socket, on uvloop and httptools as the workers do; the store is
+the one of EVENFOLD_REDIS_URL.
 """
 
+import os
+import socket
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated
 
 import uvicorn
@@ -19,17 +19,10 @@ from litestar import Litestar, post
 from msgspec import Meta, Struct
 from redis.asyncio import Redis
 
-from service.app import Sources, create
+from service.cli.processes import on_end, tell_ready
 from service.ids import new_id
 from service.log import Log
-from service.settings import Settings
 from service.streams import genesis, head_after, table_stream
-
-SECRET = bytes(range(32))
-"""What ours derives ids from, so that the driver knows the tables it opens before it opens them."""
-
-SEED = bytes(32)
-"""What ours draws as every table's seed, so that the driver knows the cards."""
 
 
 class Play(Struct, tag_field="type", tag="play", forbid_unknown_fields=True):
@@ -82,15 +75,23 @@ def floors(store: str) -> Litestar:
     return Litestar([bare, append], openapi_config=None, lifespan=[connected])
 
 
+class _Server(uvicorn.Server):
+    """uvicorn's server, which says when it is ready and ends with the process that started it."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        on_end(self._end)
+        await super().startup(sockets)
+        tell_ready()
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
 def main() -> None:
-    """Serve one kind until ended."""
-    kind, store, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    if kind == "ours":
-        settings = Settings(redis=store, keys=Path(tempfile.mkdtemp()), secret=SECRET.hex())
-        app = create(settings, Sources(entropy=lambda count: SEED[:count]))
-    else:
-        app = floors(store)
-    uvicorn.run(app, port=port, loop="uvloop", http="httptools", log_level="warning", access_log=False)
+    """Serve the floors until ended."""
+    app = floors(os.environ["EVENFOLD_REDIS_URL"])
+    config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="warning", access_log=False)
+    _Server(config).run([socket.socket(fileno=int(sys.argv[1]))])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,155 @@
+"""What the service does under load, each against the floors in the same round, for the machine's speed drifts.
+
+The service is driven through matches over HTTP; the floors answer bodies of about the same size. Requests a second
+count on cores that the driver shares; the CPU time is that of the processes that serve, and of them alone.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from contextlib import closing
+
+from tests.bench.driver import Load, Route, Script, Sent, bare_scripts, by_seat, by_table, drive, request
+from tests.bench.processes import Process
+from tests.bench.report import Sheet
+from tests.bench.size import Size
+from tests.bench.tables import Company, Played, Player
+
+PAGE = 500
+
+
+def commands(company: Company, size: Size) -> Sheet:
+    """Measure commands of Chinkway for each number of clients, a table each, against both floors."""
+    sheet = Sheet("Commands, durable, one worker: Chinkway, a client a table")
+    rng = random.Random(1)
+    for _ in range(size.rounds):
+        for clients in size.clients:
+            loads = {
+                "bare": _driven([company.rig.floors], bare_scripts("/bare", clients, size.requests)),
+                "append": _driven([company.rig.floors], bare_scripts("/append", clients, size.requests)),
+                "ours": _driven(company.rig.workers[:1], _chinkway(company, clients, size, rng)),
+            }
+            for kind, load in loads.items():
+                _note(sheet, f"{kind}, {clients} clients", load, loads["bare"])
+    return sheet
+
+
+def workers(company: Company, size: Size) -> Sheet:
+    """Measure one worker and two, every seat a client of its own, so that each table is served by both."""
+    sheet = Sheet("Workers: Chinkway, a client a seat, the seats of a table spread over the workers")
+    rng = random.Random(2)
+    for _ in range(size.rounds):
+        one, two = (
+            _driven(company.rig.workers[:number], _chinkway(company, size.seats_at, size, rng), by_seat)
+            for number in (1, 2)
+        )
+        for what, load in (("1 worker", one), ("2 workers", two)):
+            sheet.add(
+                what,
+                {
+                    "commands/s": load.per_second,
+                    "commands/CPU s": 1e6 / load.cpu_us,
+                    "CPU µs": load.cpu_us,
+                    "CPU to 1 worker": load.cpu_us / one.cpu_us,
+                    "p50 ms": load.p50_ms,
+                    "p99 ms": load.p99_ms,
+                },
+            )
+    return sheet
+
+
+def versions(company: Company, size: Size) -> Sheet:
+    """Measure commands of the toy game at versions far apart: what they cost must not grow with the log."""
+    first = size.versions[0]
+    sheet = Sheet(f"Commands by version: the toy game, one client; to bare, and to version {first:,}")
+    rng = random.Random(3)
+    aged = {version: company.aged("toy", 1, version, rng)[0] for version in size.versions[1:]}
+    for _ in range(size.rounds):
+        aged[first] = company.aged("toy", 1, first, rng)[0]
+        floor = _driven([company.rig.floors], bare_scripts("/bare", 1, size.commands))
+        _note(sheet, "bare", floor, floor)
+        loads = {
+            version: _played_on(company.rig.workers[0], aged[version], size.commands, rng) for version in size.versions
+        }
+        for version, load in loads.items():
+            _note(sheet, f"version {version:,}", load, floor)
+            sheet.add(f"version {version:,}", {f"CPU to {first:,}": load.cpu_us / loads[first].cpu_us})
+            sheet.add(f"version {version:,}", {f"p50 to {first:,}": load.p50_ms / loads[first].p50_ms})
+    return sheet
+
+
+def cold(company: Company, size: Size) -> Sheet:
+    """Measure the first look of a worker at tables that it has to fold from the store."""
+    sheet = Sheet("Cold open: a new worker's first look at a table, whole over HTTP")
+    rng = random.Random(4)
+    tables = {
+        f"toy, {decisions:,} decisions": company.aged("toy", size.rounds, decisions, rng) for decisions in size.cold
+    }
+    tables["chinkway, a whole match"] = company.aged("chinkway", size.rounds, 10_000, rng)
+    with company.rig.another() as worker, closing(Player(worker)) as looker:
+        looker.get(company.tables("toy", 1)[0].path)
+        for number in range(size.rounds):
+            for what, aged in tables.items():
+                first, second = _took_ms(looker, aged[number]), _took_ms(looker, aged[number])
+                sheet.add(what, {"decisions": aged[number].version, "ms": first, "once more, ms": second})
+    return sheet
+
+
+def reads(company: Company, size: Size) -> Sheet:
+    """Measure what clients do between commands: views, views they have already, actions, pages of events."""
+    sheet = Sheet(f"Reads: Chinkway in its third deal, {size.clients[-1]} clients")
+    rng = random.Random(5)
+    (table,) = company.aged("chinkway", 1, 200, rng)
+    clients = size.clients[-1]
+    asked = {
+        "view": ("", ""),
+        "view, 304": ("", f'If-None-Match: "{table.version}"'),
+        "actions": ("/actions", ""),
+        "events, the newest 10": (f"/events?after={table.version - 10}", ""),
+        f"events, a page of {min(table.version, PAGE)}": ("/events", ""),
+    }
+    for _ in range(size.rounds):
+        bare = _driven([company.rig.floors], bare_scripts("/bare", clients, size.requests))
+        for what, (path, header) in asked.items():
+            few = size.requests // 10 if "page" in what else size.requests
+            headers = [table.players[0].bearer, *filter(None, [header])]
+            sent = Sent(0, request("GET", table.path + path, *headers))
+            load = _driven(company.rig.workers[:1], [[sent] * max(1, few // clients)] * clients)
+            _note(sheet, what, load, bare)
+    return sheet
+
+
+def _chinkway(company: Company, tables: int, size: Size, rng: random.Random) -> list[Script]:
+    return company.scripts("chinkway", tables, max(1, size.requests // tables), rng)
+
+
+def _played_on(worker: Process, table: Played, moves: int, rng: random.Random) -> Load:
+    """Play a table on, over one connection, by a worker that has folded it already."""
+    table.players[0].get(table.path)
+    return _driven([worker], [table.script(moves, rng)])
+
+
+def _took_ms(looker: Player, table: Played) -> float:
+    begun = time.perf_counter()
+    looker.get(table.path)
+    return (time.perf_counter() - begun) * 1e3
+
+
+def _driven(servers: Sequence[Process], scripts: list[Script], route: Route = by_table) -> Load:
+    return asyncio.run(drive(servers, scripts, route))
+
+
+def _note(sheet: Sheet, what: str, load: Load, bare: Load) -> None:
+    """Add a load to a sheet, with its ratio to the bare handler: in requests a second, and in CPU time each."""
+    sheet.add(
+        what,
+        {
+            "a second": load.per_second,
+            "to bare": load.per_second / bare.per_second,
+            "CPU µs": load.cpu_us,
+            "CPU to bare": bare.cpu_us / load.cpu_us,
+            "p50 ms": load.p50_ms,
+            "p99 ms": load.p99_ms,
+        },
+    )
