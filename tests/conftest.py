@@ -12,10 +12,18 @@ from redis.asyncio import Redis
 
 from service.embedded import Embedded
 from service.store import connect
+from tests.documented import judging
 
 # The same examples on every run and machine, however slow it is.
 settings.register_profile("evenfold", derandomize=True, database=None, deadline=None)
 settings.load_profile("evenfold")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_answer_is_as_documented() -> Iterator[None]:
+    """Fail whatever test gets an answer over HTTP that the document does not know."""
+    with judging():
+        yield
 
 
 @pytest.fixture(scope="session")

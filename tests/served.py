@@ -13,6 +13,7 @@ import uvicorn
 
 from service.app import Sources, create
 from service.settings import Settings
+from tests.documented import serving_games
 
 _NO_TLS = ssl.create_default_context()
 """Made once: a client makes one of its own otherwise, which takes longer than a test."""
@@ -22,7 +23,9 @@ _NO_TLS = ssl.create_default_context()
 def served(redis: str, keys: Path, *games: str, sources: Sources | None = None, sign_up: bool = True) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
     app = create(Settings(redis=redis, keys=keys, games=games, sign_up=sign_up), sources or Sources())
-    config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="critical", lifespan="on")
+    config = uvicorn.Config(
+        app, loop="uvloop", http="httptools", log_level="critical", lifespan="on", server_header=False
+    )
     server = uvicorn.Server(config)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
@@ -30,8 +33,9 @@ def served(redis: str, keys: Path, *games: str, sources: Sources | None = None, 
     thread.start()
     try:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        _await_answer(url, thread)
-        yield url
+        with serving_games(url, *games):
+            _await_answer(url, thread)
+            yield url
     finally:
         server.should_exit = True
         thread.join()

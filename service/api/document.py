@@ -53,7 +53,10 @@ _AREAS: Mapping[str, str] = {
 HEADERS: Mapping[str, tuple[str, object]] = {
     "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern=whole("[A-Z, ]+"))]),
     "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern=whole("[a-z]{2,3}"))]),
-    "ETag": ("The version of the view, in quotes.", Annotated[str, Meta(pattern=whole('"[0-9]+"'), examples=['"41"'])]),
+    "ETag": (
+        "The version of the view, in quotes; absent where a past version was asked for.",
+        Annotated[str, Meta(pattern=whole('"[0-9]+"'), examples=['"41"'])],
+    ),
     "Location": ("Where the new table is.", Annotated[str, Meta(pattern=whole("/v1/[a-z0-9_]+/tables/[0-9a-z]{26}"))]),
     "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
@@ -66,8 +69,10 @@ _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
     405: ("Allow",),
     503: ("Retry-After",),
 }
-# Headers that an answer has only if the request asked for them.
-_ON_REQUEST = frozenset({"Preference-Applied"})
+# Headers that depend on what the request asked for.
+_ON_REQUEST = frozenset({"ETag", "Preference-Applied"})
+# What every route can answer with, whatever it does.
+_ANYWHERE = (500,)
 
 
 def document(routes: Iterable[Endpoint], games: Games) -> Schema:
@@ -163,15 +168,14 @@ class _Writer:
 
     def _answers(self, route: Endpoint) -> Schema:
         answers = {str(status): self._answer(route, status) for status in route.answers}
-        problems_of_it = {str(status): self._problem(route, status) for status in route.errors}
+        problems_of_it = {str(status): self._problem(route, status) for status in sorted({*route.errors, *_ANYWHERE})}
         return {**answers, **problems_of_it}
 
     def _answer(self, route: Endpoint, status: int) -> Schema:
         kind = route.answers[status]
         answer: Schema = {"description": _ANSWERS[status]}
-        headers = [name for name in route.headers if name not in _ON_REQUEST or kind is not None]
-        if headers:
-            answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+        if route.headers:
+            answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in route.headers}
         content = {} if kind is None else {JSON: {"schema": self._schemas.answer(kind)}}
         if status != HTTPStatus.NOT_MODIFIED:
             content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())

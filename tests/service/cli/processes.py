@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 import httpx
 
+from tests.documented import serving_games
 from tests.served import Person
 
 ROOT = Path(__file__).parents[3]
@@ -158,7 +159,8 @@ def serving(folder: Path, *arguments: str, **variables: str) -> Iterator[Server]
     """Serve from a folder, as `starting` does, until all answers."""
     with starting(folder, *arguments, **variables) as server:
         server.await_address()
-        yield server
+        with serving_games(server.url, *variables.get("EVENFOLD_GAMES", "").split()):
+            yield server
 
 
 def processes() -> dict[int, tuple[int, str]]:
