@@ -16,6 +16,7 @@ Obstacle                      everything else that a client may meet
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
 ├── Unconfirmed               the store can't be asked whether a decision went in
+├── Damaged                   a log is not what appends alone can have made of it
 └── StoreDown                 the store does not answer
 """
 
@@ -103,6 +104,12 @@ class Unconfirmed(Obstacle):
         super().__init__(f"It could not be confirmed in time whether version {version} of {stream} was stored.")
         self.stream = stream
         self.version = version
+
+
+class Damaged(Obstacle):
+    """The log of a stream is not what appends alone can have made of it; its message is for the operator."""
+
+    told = "The log of this table is damaged: nothing is answered from it until whoever runs the service has mended it."
 
 
 class StoreDown(Obstacle):

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from service.errors import Damaged
 from service.ids import is_id, partition
 
 _HEAD_TAG: Final = b"evenfold/head/1\0"
@@ -93,7 +94,7 @@ def stored_of(stream: str, rows: list[Row], first: int) -> list[Stored]:
     return entries
 
 
-class Broken(Exception):
+class Broken(Damaged):
     """A stream is not what appends alone can have made of it."""
 
 

@@ -19,6 +19,7 @@ from service.api.answers import encoded
 from service.api.requests import AnyRequest
 from service.errors import (
     Busy,
+    Damaged,
     Forbidden,
     KeyReused,
     Malformed,
@@ -93,6 +94,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     Unsupported: (415, "unsupported_media_type"),
     KeyReused: (422, "key_reused"),
     Busy: (503, "busy"),
+    Damaged: (503, "log_damaged"),
     StoreDown: (503, "store_down"),
     Unconfirmed: (503, "unconfirmed"),
 }
@@ -156,7 +158,7 @@ def of_refusal(_: AnyRequest, refused: Refused) -> Response[bytes]:
 
 def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
-    status, code = STATUS[type(obstacle)]
+    status, code = _stated(obstacle)
     field = obstacle.field if isinstance(obstacle, Malformed) else None
     problem: TableProblem[str, str, Any, Any] = TableProblem(
         type=_type(code),
@@ -164,7 +166,7 @@ def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
         status=status,
         code=code,
         # A sentence or a pointer may quote a name out of the body, and that may be as long as a body.
-        detail=str(obstacle)[:MAX_TEXT],
+        detail=(obstacle.told if isinstance(obstacle, Damaged) else str(obstacle))[:MAX_TEXT],
         field=UNSET if field is None else field[:MAX_TEXT],
         version=obstacle.version if isinstance(obstacle, Stale | Unconfirmed) else UNSET,
         missed=obstacle.missed if isinstance(obstacle, Stale) else UNSET,
@@ -190,6 +192,11 @@ def of_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
     detail = "The service has failed at this; nothing of the request is known to have happened."
     status, code = _BUG
     return _answer(Problem(type=_type(code), title=TITLES[status], status=status, code=code, detail=detail))
+
+
+def _stated(obstacle: Obstacle) -> tuple[int, str]:
+    """Return the status and code of the nearest kind of obstacle that has them."""
+    return next(STATUS[kind] for kind in type(obstacle).__mro__ if kind in STATUS)
 
 
 def _type(code: str) -> str:
