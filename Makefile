@@ -12,7 +12,7 @@ UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check lint types contracts licences unit laws openapi bench format hooks lock clean
+.PHONY: help serve test check lint types contracts licences unit laws golden openapi bench format hooks lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ unit: $(VENV)/.dev ## Run the unit tests
 
 laws: $(VENV)/.dev ## Run the laws of every game at full size
 	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws $(ARGS)
+
+golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
+	@$(RUN) tests.replays
 
 openapi: $(VENV)/.runtime ## Write openapi/openapi.json from the routes
 	@$(VENV)/bin/evenfold openapi --output openapi/openapi.json

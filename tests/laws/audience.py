@@ -38,8 +38,13 @@ class Statement(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def statement(name: str) -> Statement:
     """Read what is stated of a game, or of every `table`."""
+    return msgspec.json.decode(statement_path(name).read_bytes(), type=Statement)
+
+
+def statement_path(name: str) -> Path:
+    """Return the file of what is stated of a game; it lies in a folder of the folder of tests that is the game's."""
     (path,) = TESTS.glob(f"*/audiences/{name}.json")
-    return msgspec.json.decode(path.read_bytes(), type=Statement)
+    return path
 
 
 def events_of(game: AnyGame | None) -> tuple[type[Event], ...]:

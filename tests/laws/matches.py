@@ -23,7 +23,6 @@ from service.streams import Stored, genesis, head_after
 from tests.laws.setups import Setup, game_of
 
 _encode = msgspec.json.Encoder().encode
-_host = "host"
 
 
 @dataclass(frozen=True)
@@ -111,66 +110,88 @@ class Driver:
     stored: list[Stored] = field(default_factory=list)
     decided: list[tuple[Event, ...]] = field(default_factory=list)
 
+    @property
+    def by_host(self) -> bool:
+        """Whether the host seats the bots and starts play."""
+        return self.setup.untaken > 0
+
+    def player(self, seat: int | None) -> str:
+        """Return the id of who will sit on a seat, None for the host."""
+        return "host" if seat is None else f"player{seat}"
+
+    def key(self, by: By) -> str | None:  # noqa: ARG002 others go by who asks
+        """Return the hash that the next decision is remembered by, None for none."""
+        return None
+
     def play(self) -> Match:
         """Open the table, seat everybody, and give commands while somebody may act."""
-        self._create()
-        for sitting in self._sittings():
-            self._decide(sitting)
+        self.create()
+        for sitting in self.sittings():
+            self.decide(sitting)
         while self.table.status == "playing" and self.table.version < self.setup.longest:
-            self._decide(self._move())
+            self.decide(self.move())
+        return self.kept()
+
+    def kept(self) -> Match:
+        """Return the match as far as it has come."""
         return Match(self.game, self.table.id, tuple(self.stored), tuple(self.decided), self.setup)
 
-    def _create(self) -> None:
+    def create(self) -> None:
+        """Open the table."""
         setup = self.setup
         command = Create(
             game=setup.game,
             ruleset=self.game.ruleset,
             seats=setup.seats,
             options=msgspec.to_builtins(setup.options),
-            start="host" if setup.untaken else "full",
-            bots=() if setup.untaken else ("anyone/1",) * setup.bots,
+            start="host" if self.by_host else "full",
+            bots=() if self.by_host else ("anyone/1",) * setup.bots,
         )
-        by = By(role="host", player=_host)
+        by = By(role="host", player=self.player(None))
         ask = Ask(by, command, self._later())
         seed = self.random.randbytes(32)
         self._keep(ask, self.referee.create(self.game, self.table, ask, seed))
 
-    def _sittings(self) -> Iterator[Asked]:
+    def sittings(self) -> Iterator[Asked]:
         """Yield people sitting down in any order, one of them twice; the host seats bots, and starts, if need be."""
         setup = self.setup
         people = setup.seats - setup.untaken - setup.bots
-        wanted = self.random.sample(range(setup.seats - (0 if setup.untaken else setup.bots)), people)
+        wanted = self.random.sample(range(setup.seats - (0 if self.by_host else setup.bots)), people)
         for place, seat in enumerate(wanted):
-            player, nonce = f"player{seat}", f"nonce-{self.random.randrange(10**6)}"
+            player, nonce = self.player(seat), f"nonce-{self.random.randrange(10**6)}"
             if place == 0 and people > 1:
                 yield Asked(By(seat=seat, player=player), Sit(seat=seat, nonce="fickle"))
                 yield Asked(By(seat=seat, player=player), Leave())
             yield Asked(By(seat=seat, player=player), Sit(seat=seat, nonce=nonce))
-        if setup.untaken:
-            host = By(role="host", player=_host)
+        if self.by_host:
+            host = By(role="host", player=self.player(None))
             for _ in range(setup.bots):
                 yield Asked(host, Sit(bot="anyone/1"))
             yield Asked(host, Start())
 
-    def _move(self) -> Asked:
-        people = [seat for seat in self.table.taken if self._is_person(seat)]
+    def move(self) -> Asked:
+        """Choose what somebody does who may do something."""
+        people = [seat for seat in self.table.taken if self.is_person(seat)]
         if people and self.random.random() < self.setup.resigning:
-            return self._of(self.random.choice(people), Resign())
+            return self.of(self.random.choice(people), Resign())
         seat = self.random.choice(self.table.to_act)
         if self.random.random() < self.setup.silence:
-            return self._of(seat, self.game.idle(self.table.play, seat))
-        return self._of(seat, self.random.choice(list(self.game.legal(self.table.play, seat))))
+            return self.of(seat, self.game.idle(self.table.play, seat))
+        return self.of(seat, self.random.choice(list(self.game.legal(self.table.play, seat))))
 
-    def _is_person(self, seat: int) -> bool:
+    def is_person(self, seat: int) -> bool:
+        """Tell whether a person sits there who has not given up."""
         player = self.table.players[seat]
         return player is not None and player.bot is None and seat not in self.table.resigned
 
-    def _of(self, seat: int, command: Command) -> Asked:
+    def of(self, seat: int, command: Command) -> Asked:
+        """Return a command as the player of a seat gives it."""
         player = self.table.players[seat]
         assert player is not None
         return Asked(By(seat=seat, player=player.id), command)
 
-    def _decide(self, asked: Asked) -> None:
+    def decide(self, asked: Asked) -> None:
+        """Decide a command, and keep what it makes happen."""
         ask = Ask(asked.by, asked.command, self._later())
         self._keep(ask, self.referee.decide(self.game, self.table, ask))
 
@@ -184,7 +205,7 @@ class Driver:
             by=ask.by,
             command=ask.command,
             cause=None,
-            key=None,
+            key=self.key(ask.by),
             salt=new_salt(self.random.randbytes),
             events=events,
         )

@@ -178,7 +178,7 @@ def the_end_is_lawful(match: Match) -> None:
         assert not {Shuffled, TurnBegan, Ended} & set(kinds[kinds.index(Ended) + 1 :]), "play went on after its end"
         assert opened.orders == tuple(made), "not every order was opened as it was made"
         _places(ended.places, table)
-        _chance(match, opened)
+        orders_follow(match, opened.seed, opened.orders)
 
 
 def _places(places: tuple[int | None, ...], table: AnyTable) -> None:
@@ -193,8 +193,8 @@ def _places(places: tuple[int | None, ...], table: AnyTable) -> None:
     assert all(earlier > later for earlier, later in pairwise(leaving)), f"who gave up earlier ranks lower: {places}"
 
 
-def _chance(match: Match, opened: Opened) -> None:
-    """Hold the opened seed and orders against the commitment and what the chance gives anew."""
+def orders_follow(match: Match, seed_in_hex: str, orders: tuple[Order, ...]) -> None:
+    """Hold a seed and the orders said to be drawn from it against the commitment and what the chance gives anew."""
     table = match.empty()
     for entry, stored in zip(match.entries(), match.stored, strict=True):
         fold.add(match.game.projection, table, entry, stored.h)
@@ -202,12 +202,12 @@ def _chance(match: Match, opened: Opened) -> None:
     assert isinstance(created, Created)
     assert isinstance(seeded, Seeded)
     ctx = f"table:{match.table}"
-    seed = bytes.fromhex(opened.seed)
-    assert opened.seed == seeded.seed
+    seed = bytes.fromhex(seed_in_hex)
+    assert seed_in_hex == seeded.seed
     assert commitment(seed, ctx).hex() == created.commitment
-    assert len({order.c for order in opened.orders}) == len(opened.orders), "a shuffle's number was used twice"
+    assert len({order.c for order in orders}) == len(orders), "a shuffle's number was used twice"
     chance = Chance(seed, ctx, table.nonces)
-    packs = [_as_printed(chance, order) for order in opened.orders]
+    packs = [_as_printed(chance, order) for order in orders]
     for cards in (pack for pack in packs if pack and isinstance(pack[0], int)):
         assert cards == sorted(cards), "a lot shuffles the seats from ascending order"
     whole = max((pack for pack in packs if pack and isinstance(pack[0], str)), key=len, default=[])

@@ -1,0 +1,1 @@
+"""Golden logs: matches kept for ever as they were stored, so that no change may read or decide them otherwise."""

@@ -1,0 +1,54 @@
+"""Adding golden logs: which shapes are missing, and which scripts bring them. What is there is only read."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from service.game import AnyGame
+from tests.laws.matches import Match
+from tests.replays.keeping import names_of, read, write
+from tests.replays.scripts import play, scripts
+from tests.replays.shapes import held, needed, needed_of_any
+
+# How many seeds are tried for what the first leaves out.
+SEEDS = 20
+
+Folders = Sequence[tuple[AnyGame, Path]]
+"""Games, each with the folder in which its golden logs lie."""
+
+
+class Uncovered(Exception):
+    """No script leads to these shapes: one must be written, or they are none yet (tests/replays/shapes.py)."""
+
+
+def missing(folders: Folders) -> frozenset[str]:
+    """Return every shape that no golden log in these folders holds."""
+    logs = [read(folder / f"{name}.ndjson") for game, folder in folders for name in names_of(game, folder)]
+    wanted = needed_of_any().union(*(needed(game) for game, _ in folders))
+    return wanted.difference(*map(held, logs))
+
+
+def add(folders: Folders) -> Iterator[Path]:
+    """Write golden logs until no shape is missing, and yield their files; raise Uncovered where that can't be done."""
+    left = missing(folders)
+    for seed in range(1, SEEDS + 1):
+        for game, folder in folders:
+            for script in scripts(game, seed):
+                if not left:
+                    return
+                match = play(script)
+                if left & held(match):
+                    left -= held(match)
+                    yield _added(folder, f"{game.name}-{script.name}", match)
+    if left:
+        raise Uncovered(f"no script leads to {sorted(left)}")
+
+
+def _added(folder: Path, name: str, match: Match) -> Path:
+    """Write a match under a name that no file has."""
+    folder.mkdir(exist_ok=True)
+    path, number = folder / f"{name}.ndjson", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{name}-{number}.ndjson"
+    write(path, match)
+    return path
