@@ -6,7 +6,6 @@ alone, and a caller who goes away in mid-append changes nothing about that: the 
 """
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -21,12 +20,11 @@ from service.errors import Busy, NotFound, Stale
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
-from service.streams import Shorter, Stored, genesis, head_after
+from service.streams import Receded, Stored, genesis, head_after
 
 ATTEMPTS = 32
 CACHED_STATES = 4096
 
-_logger = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -147,7 +145,7 @@ class Decider(Generic[STATE]):
                 case Stored() as stored:
                     return Decided(stored, state, repeated=False)
                 case Same(version):
-                    state, _ = await self._refreshed(stream, None)
+                    state, _ = await self._refreshed(stream, key)
                     return await self._remembered(stream, version, state)
                 case Newer(state, confirmed):
                     pass
@@ -168,7 +166,7 @@ class Decider(Generic[STATE]):
     ) -> "Stored | Same | Newer[STATE]":
         """Append a draft; the append is settled and folded even if the caller goes away meanwhile."""
         stored = entry_after(stream, state, draft, key)
-        append = self._log.append(stream, state.version, stored.e, stored.h, key)
+        append = self._log.append(stream, state.version, stored.e, stored.h, key, state.head)
         self._appends.add(append)
         append.add_done_callback(partial(self._settle, stream, state, stored))
         match await asyncio.shield(append):
@@ -178,8 +176,10 @@ class Decider(Generic[STATE]):
                 return same
             case Behind(entries):
                 return Newer(state, confirmed=len(entries) < PAGE)
-            case Ahead(length):
-                return Newer(await self._reloaded(stream, state.version, length), confirmed=True)
+            case Ahead():
+                # The key was looked up before: it is unknown.
+                state, _ = await self._reloaded(stream, None)
+                return Newer(state, confirmed=True)
             case Gone():
                 raise NotFound
             case answer:
@@ -204,9 +204,9 @@ class Decider(Generic[STATE]):
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""
         state = self._states.get(stream) or self._fold.empty(stream)
         try:
-            remembered, entries = await self._log.newest(stream, state.version, key)
-        except Shorter as shorter:
-            return await self._reloaded(stream, state.version, shorter.length), None
+            remembered, entries = await self._log.newest(stream, state.version, key, state.head)
+        except Receded:
+            return await self._reloaded(stream, key)
         self._add(state, entries)
         self._keep(stream, state)
         return state, remembered
@@ -217,12 +217,10 @@ class Decider(Generic[STATE]):
             raise NotFound
         return Decided(stored[0], state, repeated=True)
 
-    async def _reloaded(self, stream: str, known: int, length: int) -> STATE:
-        """Forget a state that the store does not know any more, and fold what it has; the loss is said loudly."""
-        _logger.critical("store lost decisions: %s had %d, has %d", stream, known, length)
+    async def _reloaded(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
+        """Forget a state that the store, as the log has said loudly, does not know any more; fold what it has."""
         self._states.pop(stream, None)
-        state, _ = await self._refreshed(stream, None)
-        return state
+        return await self._refreshed(stream, key)
 
     def _add(self, state: STATE, entries: Iterable[Stored]) -> None:
         for stored in entries:

@@ -2,12 +2,14 @@
 
 An append whose reply is lost is settled: the same bytes are sent again under the same expected version until the store
 tells whether they are in, so that the outcome reported is the outcome stored. Whoever waits for the answer may go away;
-that changes nothing at the store, and nobody else ever gets it. What is raised, besides the server's own errors:
+that changes nothing at the store, and nobody else ever gets it. What is raised:
 
-    StoreDown     the store does not answer, and nothing happened
-    Unconfirmed   the store does not answer, and the append may have happened
-    Broken        a stream is not what appends alone can have made of it
-    └── Shorter   it is shorter than what was read from it before: the store has lost entries
+    StoreDown        the store does not answer, and nothing happened
+    Unconfirmed      the store does not answer, and the append may have happened
+    Broken           a stream is not what appends alone can have made of it
+    └── Receded      it does not hold what was read from it before: the store has lost entries
+        ├── Shorter  it ends before that
+        └── Replaced others stand there
 
 Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), deciding (decider.py).
 """
@@ -26,7 +28,8 @@ from redis.exceptions import ResponseError
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
-from service.streams import Broken, Row, Shorter, Stored, catalogue_key, keys_of, stored_of
+from service.store import is_unfit
+from service.streams import Broken, Replaced, Row, Shorter, Stored, broken, catalogue_key, keys_of, stored_of
 
 PAGE: Final = 500
 """How many entries are read at once."""
@@ -38,9 +41,6 @@ RETRY_S: Final = 0.02
 """How long to wait before the same bytes are sent again."""
 
 _NAME_IN_SOURCE: Final = "evenfold_append"
-
-_UNFIT: Final = ("LOADING", "OOM", "READONLY", "MISCONF", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "BUSY ")
-"""How a server's error begins that starts up, is full, has become a replica, or can't write to its disk."""
 
 _journal = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Behind(msgspec.Struct, frozen=True):
 
 
 class Ahead(msgspec.Struct, frozen=True, gc=False):
-    """The stream is only this long, shorter than expected: the store has lost entries; nothing was appended."""
+    """The stream, of this length, lacks the entry to follow: the store has lost entries; nothing was appended."""
 
     length: int
 
@@ -111,14 +111,16 @@ class Log:
         e: bytes,
         h: bytes,
         key: str | None = None,
+        previous: bytes = b"",
     ) -> "asyncio.Future[Answer]":
         """Append the entry `e` with head `h` at version `expected + 1`, if the stream has `expected` entries.
 
-        With a `key` (the hash of an idempotency key) that the stream remembers, nothing is appended. The answer raises
-        Unconfirmed, or StoreDown or another of the server's errors if nothing has happened. Cancelling it forgets the
-        answer, not the append: shield it to learn what came of it all the same.
+        `previous` is the head of the last of them, which `e` chains to; without it, that is not compared. With a `key`
+        (the hash of an idempotency key) that the stream remembers, nothing is appended. The answer raises Unconfirmed,
+        or StoreDown or Broken if nothing has happened. Cancelling it forgets the answer, not the append: shield it to
+        learn what came of it all the same.
         """
-        request = _Request(stream, expected, e, h, key or "")
+        request = _Request(stream, expected, e, h, key or "", previous)
         append = _Append(request, self._loop.create_future(), self._settle)
         if self._closed:
             raise StoreDown("The log is closed; nothing happened.")
@@ -127,8 +129,8 @@ class Log:
 
     async def read(self, stream: str, after: int = 0, count: int = PAGE) -> list[Stored]:
         """Return at most `count` entries after a version; raise Shorter if the stream has no such version."""
-        entries, _ = await self._after(stream, after, count, None)
-        return entries
+        entries, _ = await self._from(stream, after, count, None)
+        return entries[1:] if after else entries
 
     async def read_range(self, stream: str, first: int, last: int) -> list[Stored]:
         """Return the entries from version `first` to `last`, both included, as far as the stream has them."""
@@ -140,20 +142,31 @@ class Log:
             entries += page
         return entries
 
-    async def newest(self, stream: str, after: int, key: str | None = None) -> tuple[int | None, list[Stored]]:
+    async def newest(
+        self, stream: str, after: int, key: str | None = None, head: bytes = b""
+    ) -> tuple[int | None, list[Stored]]:
         """Return the version that a key is remembered for, if any, and every entry after a version, up to it at least.
 
-        One round trip, unless more than a page of entries came after. Raise Shorter as `read` does.
+        One round trip, unless more than a page of entries came after. Raise Shorter as `read` does, Replaced where the
+        stream's head at `after` is not the one given, Broken where a stream that must have entries has none.
         """
-        entries, known = await self._after(stream, after, PAGE, key)
+        entries, known = await self._from(stream, after, PAGE, key)
+        if after and entries:
+            at, *entries = entries
+            if head and at.h != head:
+                _journal.critical("%s holds another entry at version %d: the store lost the one read", stream, after)
+                raise Replaced(stream, after)
         full = len(entries) == PAGE
         # The key is asked for after the entries: what was appended in between is read too, or it would seem unused.
         while full or (known is not None and known > after + len(entries)):
             page = await self._page(stream, after + len(entries) + 1, PAGE)
             if not page and not full:
-                raise Broken(f"{stream} remembers a key for version {known}, and ends at {after + len(entries)}")
+                await self._check_end(stream, after + len(entries), known)
+                break
             entries += page
             full = len(page) == PAGE
+        if not after and not entries:
+            await self._check_end(stream, 0, known)
         return known, entries
 
     async def ping(self) -> None:
@@ -194,9 +207,9 @@ class Log:
         await self._pipe.close()
 
     def _command(self, request: "_Request") -> Command:
-        stream, expected, e, h, key = request
+        stream, expected, e, h, key, previous = request
         keys = keys_of(stream)
-        return ("FCALL", self._function.name, len(keys), *keys, stream, expected, e, h, key)
+        return ("FCALL", self._function.name, len(keys), *keys, stream, expected, e, h, key, previous)
 
     def _settle(self, append: "_Append", error: Exception) -> None:
         task = self._loop.create_task(self._settled(append, error))
@@ -210,7 +223,7 @@ class Log:
         lost = isinstance(error, Lost)
         while True:
             if isinstance(error, ResponseError) and not lost and not _passing(error):
-                return append.fail(_down(error) if _is_unfit(error) else error)
+                return append.fail(_refused(f"an append to {append.request.stream}", error))
             if self._loop.time() > deadline:
                 return append.fail(_unsettled(append.request, lost=lost))
             try:
@@ -223,8 +236,8 @@ class Log:
             except (Unreachable, ResponseError, StoreDown) as again:
                 error = again
                 lost = lost or isinstance(again, Lost)
-            except Broken as broken:
-                return append.fail(broken)
+            except Broken as damage:
+                return append.fail(damage)
             else:
                 return append.succeed(answer)
 
@@ -247,29 +260,42 @@ class Log:
             if "already exists" not in str(error):
                 raise
 
-    async def _after(self, stream: str, after: int, count: int, key: str | None) -> tuple[list[Stored], int | None]:
-        """Read from the entry at `after` on, which shows that the stream still has it, and then the key."""
+    async def _from(self, stream: str, first: int, count: int, key: str | None) -> tuple[list[Stored], int | None]:
+        """Read the entry at `first`, which shows that the stream still has it, up to `count` after it, and the key.
+
+        There is no entry at 0. An archived stream has none at all; raise Shorter for any other without one at `first`.
+        """
         keys = keys_of(stream)
         queries: list[Command] = [
-            ("XRANGE", keys.stream, f"{after}-0" if after else "-", "+", "COUNT", count + (after > 0))
+            ("XRANGE", keys.stream, f"{first}-0" if first else "-", "+", "COUNT", count + (first > 0))
         ]
         if key:
             queries.append(("HGET", keys.remembered, key))
         rows, *known = await self._ask(*queries)
-        if after and not rows:
-            await self._explain(stream, after)
-        entries = stored_of(stream, cast("list[Row]", rows), after or 1)
+        if first and not rows:
+            await self._explain(stream, first)
         remembered = cast("list[bytes | None]", known)
         version = int(remembered[0]) if remembered and remembered[0] is not None else None
-        return entries[1:] if after else entries, version
+        return stored_of(stream, cast("list[Row]", rows), first or 1), version
 
-    async def _explain(self, stream: str, after: int) -> None:
+    async def _explain(self, stream: str, version: int) -> None:
         """Say why there is nothing from a version on that was there: only an archived stream has a good reason."""
         keys = keys_of(stream)
         length, gone = cast("list[int]", await self._ask(("XLEN", keys.stream), ("EXISTS", keys.tombstone)))
         if not gone:
-            _journal.critical("%s has %d entries where version %d was read: the store lost some", stream, length, after)
-            raise Shorter(stream, length, after)
+            _journal.critical(
+                "%s has %d entries where version %d was read: the store lost some", stream, length, version
+            )
+            raise Shorter(stream, length, version)
+
+    async def _check_end(self, stream: str, end: int, key: int | None) -> None:
+        """Raise Broken if a stream that ends at a version had more: a key led to a later one, or it is catalogued."""
+        keys = keys_of(stream)
+        named, length, gone = await self._ask(
+            ("ZSCORE", keys.catalogue, stream), ("XLEN", keys.stream), ("EXISTS", keys.tombstone)
+        )
+        if length == end and not gone and (key is not None or named is not None):
+            raise broken(f"{stream} ends at version {end}, and the store knows that it had more")
 
     async def _page(self, stream: str, first: int, count: int) -> list[Stored]:
         query = ("XRANGE", keys_of(stream).stream, f"{first}-0", "+", "COUNT", count)
@@ -287,9 +313,7 @@ class Log:
         except Unreachable as error:
             raise _down(error) from error
         except ResponseError as error:
-            if _is_unfit(error):
-                raise _down(error) from error
-            raise
+            raise _refused(" ".join(map(str, queries[0][:2])), error) from error
 
     async def _asked(self, *queries: Command) -> list[Reply]:
         return await asyncio.gather(*(self._pipe.call(*query) for query in queries))
@@ -301,6 +325,7 @@ class _Request(NamedTuple):
     e: bytes
     h: bytes
     key: str
+    previous: bytes
 
 
 class _Append:
@@ -324,8 +349,8 @@ class _Append:
     def set_result(self, reply: Reply, /) -> None:
         try:
             self.succeed(_answer(self.request, reply))
-        except Broken as broken:
-            self.fail(broken)
+        except Broken as damage:
+            self.fail(damage)
 
     def set_exception(self, error: Exception, /) -> None:
         self._settle(self, error)
@@ -355,12 +380,13 @@ def _answer(request: _Request, reply: Reply) -> Answer:
         case [b"behind", list(rows)]:
             return Behind(tuple(stored_of(request.stream, cast("list[Row]", rows), request.expected + 1)))
         case [b"ahead", int(length)]:
-            _journal.critical("%s has %d entries where %d were read", request.stream, length, request.expected)
+            message = "%s has %d entries, and not the one at version %d that was read: the store lost some"
+            _journal.critical(message, request.stream, length, request.expected)
             return Ahead(length)
         case [b"gone"]:
             return Gone()
         case _:
-            raise Broken(f"the store answers an append to {request.stream} with {reply!r}")
+            raise broken(f"the store answers an append to {request.stream} with {str(reply)[:100]}")
 
 
 def _unsettled(request: _Request, *, lost: bool) -> Exception:
@@ -369,15 +395,15 @@ def _unsettled(request: _Request, *, lost: bool) -> Exception:
     return StoreDown("The store does not answer; nothing happened.")
 
 
+def _refused(what: str, error: ResponseError) -> Exception:
+    """Say what a server's error means: its own state, or else that of the stream, which no append can have made."""
+    return _down(error) if is_unfit(error) else broken(f"the store refuses {what}: {error}")
+
+
 def _down(error: Exception) -> StoreDown:
     down = StoreDown("The store does not answer, or can't write; nothing happened.")
     down.__cause__ = error
     return down
-
-
-def _is_unfit(error: ResponseError) -> bool:
-    """Say whether a server's error tells of the server's own state, not of what was asked."""
-    return str(error).startswith(_UNFIT)
 
 
 def _is_missing(error: Exception) -> bool:

@@ -56,7 +56,16 @@ _AWAY = (
     exceptions.TimeoutError,
     exceptions.ReadOnlyError,
     exceptions.OutOfMemoryError,
+    exceptions.NoPermissionError,
+    exceptions.ClusterDownError,
 )
+
+_UNFIT = re.compile(
+    r"(?:LOADING|OOM|READONLY|MISCONF|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|BUSY|NOPERM) "
+    # What an allow-list says within a function, in the words of Valkey and of Redis.
+    r"|ERR (?:ACL failure in script|The user executing the script can't run)"
+)
+"""How a server's error begins that starts up, is full, has become a replica, can't write, is held up, or forbids it."""
 
 Facts = Mapping[str, object]
 """What INFO says."""
@@ -159,6 +168,15 @@ def answered() -> Iterator[None]:
         yield
     except _AWAY as error:
         raise StoreDown("The store does not answer.") from error
+    except exceptions.ResponseError as error:
+        if not is_unfit(error):
+            raise
+        raise StoreDown("The store can't do its work now.") from error
+
+
+def is_unfit(error: exceptions.ResponseError) -> bool:
+    """Say whether a server's error, quoted whole, tells of the server's own state and not of what was asked."""
+    return _UNFIT.match(str(error)) is not None
 
 
 class _Unfit(Exception):

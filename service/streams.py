@@ -88,17 +88,33 @@ def stored_of(stream: str, rows: list[Row], first: int) -> list[Stored]:
     entries = []
     for version, (id_, (_, e, _, h)) in enumerate(rows, first):
         if id_ != b"%d-0" % version:
-            _journal.critical("%s has the entry %s where version %d belongs", stream, id_.decode(), version)
-            raise Broken(f"{stream} has the entry {id_.decode()} where version {version} belongs")
+            raise broken(f"{stream} has the entry {id_.decode()} where version {version} belongs")
         entries.append(Stored(version, e, h))
     return entries
 
 
 class Broken(Damaged):
-    """A stream is not what appends alone can have made of it."""
+    """A stream is not what appends alone can have made of it; whoever raises it has said so to the operator."""
 
 
-class Shorter(Broken):
+def broken(message: str) -> Broken:
+    """Tell the operator what is wrong with a stream, and return it as what is to be raised."""
+    _journal.critical("the log is damaged: %s", message)
+    return Broken(message)
+
+
+class Receded(Broken):
+    """A stream does not hold what was read from it before: the store has lost entries, by a failover or worse."""
+
+
+class Replaced(Receded):
+    """A stream holds another entry at a version that was read from it before: some were lost, others came since."""
+
+    def __init__(self, stream: str, version: int) -> None:
+        super().__init__(f"{stream} holds another entry at version {version} than was read before")
+
+
+class Shorter(Receded):
     """A stream of `length` entries is shorter than the version that was read from it before."""
 
     def __init__(self, stream: str, length: int, version: int) -> None:

@@ -40,6 +40,10 @@ async def append(store: Redis, stream: str, expected: int, e: bytes = b"e", key:
     return await ask(store, "FCALL", NAME, 5, *keys_of(stream), stream, expected, e, HEAD, key)
 
 
+async def chain(store: Redis, stream: str, expected: int, previous: bytes, head: bytes) -> Any:  # noqa: ANN401 a raw reply
+    return await ask(store, "FCALL", NAME, 5, *keys_of(stream), stream, expected, b"e", head, "once", previous)
+
+
 async def ask(store: Redis, *command: bytes | str | int) -> Any:  # noqa: ANN401 a raw reply
     return await store.execute_command(*command)  # type: ignore[no-untyped-call] # redis-py has not annotated it
 
@@ -131,7 +135,69 @@ async def test_a_stream_with_a_hole_takes_no_more(store: Redis, stream: str, key
     await store.xdel(keys.stream, "2-0")
     with pytest.raises(ResponseError, match="equal or smaller"):
         await append(store, stream, 2)
-    assert await store.xlen(keys.feed) == 3
+    assert await store.xlen(keys.stream) == 2
+
+
+async def test_an_entry_follows_the_one_whose_head_it_chains_to_and_no_other(
+    store: Redis, stream: str, keys: Keys
+) -> None:
+    assert await chain(store, stream, 0, b"genesis", b"h1") == [b"ok", 1]
+    await store.hdel(keys.remembered, "once")
+    assert await chain(store, stream, 1, b"lost", b"h2") == [b"ahead", 1]
+    assert not await store.exists(keys.remembered)
+    assert await chain(store, stream, 1, b"h1", b"h2") == [b"ok", 2]
+    await store.hdel(keys.remembered, "once")
+    assert (await chain(store, stream, 1, b"h1", b"h2"))[0] == b"behind"
+    assert await chain(store, stream, 1, b"lost", b"h2") == [b"ahead", 2]
+
+
+async def test_a_head_is_compared_with_the_stream_itself_where_the_server_has_not_written_it(
+    store: Redis, stream: str, keys: Keys
+) -> None:
+    assert await chain(store, stream, 0, b"", b"h1") == [b"ok", 1]
+    ((id_, fields),) = await ask(store, "XRANGE", keys.stream, "-", "+")
+    for head, answer in ((b"other", [b"ahead", 1]), (b"h1", [b"ok", 2])):
+        # As on a server that has just started: what the function remembers is gone, and another writer was here.
+        await store.function_load(function().code, replace=True)
+        await store.delete(keys.stream, keys.remembered)
+        await ask(store, "XADD", keys.stream, id_, "e", fields[b"e"], "h", head)
+        assert await chain(store, stream, 1, b"h1", b"h2") == answer
+
+
+async def test_the_function_remembers_no_more_heads_than_it_may(store: Redis) -> None:
+    source = function().code.replace("local MOST_HEADS = 8192", "local MOST_HEADS = 2")
+    await store.function_load(source, replace=True)
+    streams = [table_stream(new_id()) for _ in range(5)]
+    for version, stream in ((version, stream) for version in range(3) for stream in streams):
+        assert (await chain(store, stream, version, b"h%d" % version, b"h%d" % (version + 1)))[0] != b"ahead"
+        await store.delete(keys_of(stream).remembered)
+
+
+async def test_a_user_who_may_not_write_all_writes_no_entry(store: Redis, valkey_url: str) -> None:
+    for forbidden in ("hset", "zadd", "xadd"):
+        stream = table_stream(new_id())
+        keys = keys_of(stream)
+        await ask(store, "ACL", "SETUSER", "limited", "on", "nopass", "~*", "+@all", f"-{forbidden}")
+        limited = Redis.from_url(valkey_url, protocol=2, username="limited", password="any")
+        with pytest.raises(ResponseError):
+            await append(limited, stream, 0, key="once")
+        assert not await store.exists(keys.stream, keys.remembered)
+        assert await append(store, stream, 0, key="once") == [b"ok", 1]
+        await limited.aclose()
+    await store.acl_deluser("limited")
+
+
+async def test_a_key_of_another_type_lets_no_entry_in_without_what_belongs_to_it(store: Redis) -> None:
+    for place in ("feed", "remembered", "catalogue", "tombstone"):
+        stream = table_stream(new_id())
+        keys = keys_of(stream)
+        wrong = getattr(keys, place)
+        await store.delete(wrong)
+        await store.set(wrong, "wrong")
+        outcome = (await asyncio.gather(append(store, stream, 0, key="once"), return_exceptions=True))[0]
+        assert isinstance(outcome, ResponseError) or outcome == [b"gone"]
+        assert not await store.exists(keys.stream)
+        await store.delete(wrong)
 
 
 async def test_a_clock_that_stepped_back_stops_neither_stream_nor_feed(store: Redis, stream: str, keys: Keys) -> None:
@@ -188,7 +254,7 @@ def test_only_the_function_adds_to_a_stream_and_it_never_trims() -> None:
     naming = [path.name for path in product if path.suffix in {".py", ".lua"} and _calls(path, "XADD", "xadd")]
     assert naming == ["append.lua"]
     source = (ROOT / "service" / "append.lua").read_text(encoding="utf-8")
-    assert re.findall(r"call\('XADD', (\w+)", source) == ["stream", "feed"]
+    assert re.findall(r"call\('XADD', (\w+)", source) == ["feed", "stream"]
     for word in ("MAXLEN", "MINID", "XTRIM", "XDEL", "DEL"):
         assert f"'{word}'" not in source
 

@@ -10,13 +10,12 @@ from pathlib import Path
 import anyio
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
 
 from service.embedded import Embedded
 from service.errors import StoreDown, Unconfirmed
 from service.ids import new_id, partition
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same, function
-from service.streams import Broken, Shorter, Stored, genesis, head_after, keys_of, table_stream
+from service.streams import Broken, Replaced, Shorter, Stored, genesis, head_after, keys_of, table_stream
 from tests.logs import logged, stopped
 from tests.wire import Direction, Wire
 
@@ -146,6 +145,37 @@ async def test_an_archived_stream_has_nothing_more(log: Log, store: Redis, strea
     assert await log.read(stream, 2) == []
 
 
+async def test_a_stream_that_was_lost_whole_is_noticed_and_one_that_never_was_is_empty(
+    log: Log, store: Redis, stream: str
+) -> None:
+    assert await log.newest(stream, 0, "once") == (None, [])
+    await log.append(stream, 0, b"e1", HEAD, "once")
+    await store.delete(keys_of(stream).stream)
+    for key in (None, "once", "other"):
+        with pytest.raises(Broken, match="had more"):
+            await log.newest(stream, 0, key)
+    await store.set(keys_of(stream).tombstone, "archived")
+    assert await log.newest(stream, 0, "once") == (1, [])
+
+
+async def test_a_key_for_a_version_that_is_not_there_is_noticed(log: Log, store: Redis, stream: str) -> None:
+    await fill(log, stream, [1, 2])
+    await store.hset(keys_of(stream).remembered, "once", "3")
+    with pytest.raises(Broken, match="ends at version 2"):
+        await log.newest(stream, 1, "once")
+
+
+async def test_another_entry_where_one_was_read_is_noticed(log: Log, stream: str) -> None:
+    await fill(log, stream, [1, 2])
+    assert await log.newest(stream, 1, None, HEAD) == (None, entries([2]))
+    for version in (1, 2):
+        with pytest.raises(Replaced):
+            await log.newest(stream, version, None, b"other")
+    assert await log.append(stream, 2, b"e3", HEAD, None, b"other") == Ahead(2)
+    assert await log.append(stream, 1, b"e2", HEAD, None, b"other") == Ahead(2)
+    assert await log.append(stream, 2, b"e3", HEAD, None, HEAD) == Appended(3)
+
+
 @pytest.mark.parametrize("lost", [1, 2, 3])
 async def test_a_hole_is_noticed_by_whoever_reads_over_it(log: Log, store: Redis, stream: str, lost: int) -> None:
     await fill(log, stream, range(1, 5))
@@ -181,14 +211,15 @@ async def test_a_function_that_was_flushed_is_loaded_again(log: Log, store: Redi
     assert await log.read(stream) == entries(range(1, 6))
 
 
-async def test_a_server_that_refuses_is_quoted_and_nothing_has_happened(
+async def test_a_server_that_forbids_it_can_not_do_its_work_and_nothing_has_happened(
     store: Redis, valkey_url: str, stream: str
 ) -> None:
     may = {"keys": ["*"], "categories": ["+@read"], "commands": ["+ping", "+client"]}
     await store.acl_setuser("reader", enabled=True, passwords=["+secret"], **may)  # type: ignore[arg-type] # by name
     async with logged(f"{valkey_url}?username=reader&password=secret") as log:
-        with pytest.raises(ResponseError, match="permission"):
+        with pytest.raises(StoreDown) as down:
             await log.append(stream, 0, b"e1", HEAD)
+        assert "permission" in str(down.value.__cause__)
         assert await log.read(stream) == []
     await store.acl_deluser("reader")
 
