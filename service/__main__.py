@@ -23,6 +23,8 @@ app = typer.Typer(
 DEFAULT_PORT = 8_000
 
 _KeysOfService = Annotated[Path, typer.Option(envvar="EVENFOLD_KEYS")]
+_StoreFolder = Annotated[Path | None, typer.Option(envvar="EVENFOLD_STORE_FOLDER", help="The embedded store's folder.")]
+_Sheet = Annotated[Path | None, typer.Option(envvar="EVENFOLD_METRICS_SHEET", help="Where to leave metrics.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -70,12 +72,14 @@ def api(
     fd: Annotated[int, typer.Option(min=0, help="The descriptor of a listening socket.")],
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
     keys: _KeysOfService,
+    store_folder: _StoreFolder = None,
+    metrics_sheet: _Sheet = None,
     settings: Settings,
 ) -> None:
     """Answer requests on a socket that `serve` listens at."""
     from service.cli import api as work
 
-    work.api(settings._replace(redis=redis, keys=keys), fd)
+    work.api(settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet), fd)
 
 
 @app.command(hidden=True)
@@ -84,12 +88,14 @@ def react(
     *,
     redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
     keys: _KeysOfService,
+    store_folder: _StoreFolder = None,
+    metrics_sheet: _Sheet = None,
     settings: Settings,
 ) -> None:
     """Run the reactors of a service."""
     from service.cli import react as work
 
-    work.react(settings._replace(redis=redis, keys=keys))
+    work.react(settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet))
 
 
 @app.command()

@@ -23,10 +23,12 @@ from service.game import Refused
 from service.games import Games
 from service.lobby import Lobby
 from service.log import Log
+from service.metrics import Sheets, sheets
 from service.referee import Chances, Referee, chance_of
 from service.settings import Settings
 from service.store import connect
 from service.tables import Tables
+from service.watch import Watch, watching
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Service:
     tables: Tables
     accounts: Accounts
     lobby: Lobby
+    watch: Watch
+    sheets: Sheets | None
 
 
 @asynccontextmanager
@@ -58,8 +62,11 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
     secret = secret_from(settings.keys, settings.secret)
     known = games.find(*settings.games)
     seatable = bots.find()
-    redis = await connect(settings.redis)
-    try:
+    async with (
+        _connected(settings.redis) as redis,
+        watching(redis, settings.folder, settings.limits.min_free) as watch,
+        sheets(settings.sheet) as shared,
+    ):
         log = Log(redis)
         tables = Tables(
             log,
@@ -69,12 +76,21 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             referee=Referee(sources.chances),
             entropy=sources.entropy,
             clock=sources.clock,
+            has_room=watch.has_room,
         )
         try:
-            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis), Lobby(redis))
+            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis), Lobby(redis), watch, shared)
         finally:
             await tables.drain()
             await log.close()
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[Redis]:
+    """Give a client of the store for a block; raise StoreUnfit."""
+    redis = await connect(url)
+    try:
+        yield redis
     finally:
         await redis.aclose()
 

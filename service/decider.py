@@ -16,7 +16,7 @@ import msgspec
 
 from events.base import By, Entry, Event
 from service.clock import utc_ms
-from service.errors import Busy, NotFound, Stale
+from service.errors import Busy, NoRoom, NotFound, Stale
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
@@ -133,7 +133,7 @@ class Decider(Generic[STATE]):
         for _ in range(ATTEMPTS):
             try:
                 draft = self._draft(state, decide, create=create)
-            except (Refused, Stale, NotFound):
+            except (Refused, Stale, NotFound, NoRoom):
                 if confirmed:
                     raise
                 state, remembered = await self._refreshed(stream, key)

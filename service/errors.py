@@ -17,6 +17,7 @@ Obstacle                      everything else that a client may meet
 ├── Busy                      too many others wrote to the stream at once
 ├── Unconfirmed               the store can't be asked whether a decision went in
 ├── Damaged                   a log is not what appends alone can have made of it
+├── NoRoom                    the store has too little room left for a new table
 └── StoreDown                 the store does not answer
 """
 
@@ -110,6 +111,13 @@ class Damaged(Obstacle):
     """The log of a stream is not what appends alone can have made of it; its message is for the operator."""
 
     told = "The log of this table is damaged: nothing is answered from it until whoever runs the service has mended it."
+
+
+class NoRoom(Obstacle):
+    """The store has too little room left for a new table; those that there are go on."""
+
+    def __init__(self) -> None:
+        super().__init__("The store has too little room left for a new table; those that there are go on.")
 
 
 class StoreDown(Obstacle):

@@ -37,6 +37,9 @@ class Settings(NamedTuple):
     instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
     `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies (addresses or
     networks) whose word on a client's address is taken. `metrics_port` None has /metrics beside the API.
+
+    A server states two for the processes that it starts: `folder`, whose disk an embedded store fills, and `sheet`, the
+    file at which a process leaves its metrics; both are None where there is no such thing.
     """
 
     redis: str
@@ -51,14 +54,20 @@ class Settings(NamedTuple):
     metrics_port: int | None = None
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"
+    folder: Path | None = None
+    sheet: Path | None = None
 
     def environment(self) -> dict[str, str]:
         """Return the variables that say the same to a process; on its command line, anyone could read a password.
 
         `secret` is not among them: it came from the environment, which a process inherits.
         """
-        port = {} if self.metrics_port is None else {"EVENFOLD_METRICS_PORT": str(self.metrics_port)}
-        return port | {
+        optional = {
+            "EVENFOLD_METRICS_PORT": self.metrics_port,
+            "EVENFOLD_STORE_FOLDER": self.folder,
+            "EVENFOLD_METRICS_SHEET": self.sheet,
+        }
+        return {name: str(value) for name, value in optional.items() if value is not None} | {
             "EVENFOLD_REDIS_URL": self.redis,
             "EVENFOLD_KEYS": str(self.keys),
             "EVENFOLD_SIGN_UP": "true" if self.sign_up else "false",

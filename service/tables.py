@@ -20,7 +20,7 @@ from service.actions import Actions, actions, legal_now
 from service.bots import Bots
 from service.chance import SEED_BYTES
 from service.decider import Decided, Decider, Draft
-from service.errors import KeyReused, NotFound, Stale
+from service.errors import KeyReused, NoRoom, NotFound, Stale
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
@@ -107,24 +107,34 @@ class Tables:
         referee: Referee | None = None,
         entropy: Callable[[int], bytes] = os.urandom,
         clock: Callable[[], int] | None = None,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Serve the tables of this log; `secret` derives the ids of keyed requests, `entropy` draws seeds."""
+        """Serve the tables of this log; `secret` derives the ids of keyed requests, `entropy` draws seeds.
+
+        `has_room` tells whether the store has room for a new table.
+        """
         self._log = log
         self._games = games
         self._bots = bots
         self._secret = secret
         self._referee = referee or Referee()
         self._entropy = entropy
+        self._has_room = has_room
         self._decider = Decider(log, TableFold(games), clock=clock)
 
     async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
-        """Open a table as its host, with bots by name or label; a repeated request meets the table it opened."""
+        """Open a table as its host, with bots by name or label; a repeated request meets the table it opened.
+
+        Raise NoRoom where the store has none for a new one.
+        """
         table = derived(self._secret, *once) if once is not None else new_id()
         seed = self._entropy(SEED_BYTES)
         by = By(role="host", player=player)
         command = replace(command, bots=tuple(map(self._label, command.bots)))
 
         def decide(state: AnyTable, at: int) -> Draft:
+            if not self._has_room():
+                raise NoRoom
             for bot in command.bots:
                 self._check(bot)
             ask = Ask(by, command, at)

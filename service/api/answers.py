@@ -83,9 +83,15 @@ class Decisions(Struct, Generic[EVENT], frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """Whether the process, or the whole service, can do its work."""
+    """That the process answers."""
 
-    status: Literal["alive", "ready"]
+    status: Literal["alive"]
+
+
+class Readiness(Struct, frozen=True):
+    """Whether commands are taken; `full` says that for want of room in the store no new tables are opened."""
+
+    status: Literal["ready", "full"]
 
 
 def encoded(body: object) -> bytes:

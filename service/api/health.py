@@ -1,23 +1,48 @@
-"""Routes for whoever runs the service: is the process alive, can the service do its work."""
+"""Routes for whoever runs the service: is the process alive, can the service do its work, what has it done."""
+
+from typing import Annotated
 
 from litestar.response.base import ASGIResponse
+from msgspec import Meta
 
-from service.api.answers import Health, answer
+from service import metrics
+from service.api.answers import Health, Readiness, answer, told
 from service.api.endpoint import Endpoint
-from service.api.requests import AnyRequest
+from service.api.requests import AnyRequest, known_query
+from service.errors import NotFound, StoreDown
+from service.settings import Settings
+from service.watch import Watch
 
 _UNCACHED = {"Cache-Control": "no-store"}
 
+Numbers = Annotated[str, Meta(max_length=4_000_000, description="Metrics, in Prometheus's text.")]
 
-async def alive(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
+
+async def alive(request: AnyRequest) -> ASGIResponse:
     """Say that this process answers."""
+    known_query(request)
     return answer(Health("alive"), headers=_UNCACHED)
 
 
 async def ready(request: AnyRequest) -> ASGIResponse:
-    """Say whether the store answers; StoreDown if not."""
-    await request.app.state.log.ping()
-    return answer(Health("ready"), headers=_UNCACHED)
+    """Say whether the store takes commands, and new tables, as it was found a moment ago; StoreDown if not."""
+    known_query(request)
+    watch: Watch = request.app.state.watch
+    match watch.status:
+        case "down":
+            raise StoreDown(watch.found.down)
+        case status:
+            return answer(Readiness(status), headers=_UNCACHED)
+
+
+async def numbers(request: AnyRequest) -> ASGIResponse:
+    """Return the metrics of all processes of the server; NotFound where they have a port of their own."""
+    known_query(request)
+    settings: Settings = request.app.state.settings
+    if settings.metrics_port is not None:
+        raise NotFound("Metrics have a port of their own.")
+    text = await metrics.exposition(request.app.state.sheets)
+    return told(text.decode(), _UNCACHED, metrics.MEDIA_TYPE)
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -28,16 +53,28 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Whether this process answers.",
         handler=alive,
         answers={200: Health},
+        errors=(400,),
         token=False,
     ),
     Endpoint(
         method="GET",
         path="/readyz",
         name="getReadiness",
-        summary="Whether the store answers, so that commands can be taken.",
+        summary="Whether commands are taken; 503 while the store does not answer or can't be written.",
         handler=ready,
-        answers={200: Health},
-        errors=(503,),
+        answers={200: Readiness},
+        errors=(400, 503),
+        token=False,
+    ),
+    Endpoint(
+        method="GET",
+        path="/metrics",
+        name="getMetrics",
+        summary="What the service has done, as Prometheus reads it; 404 where it has a port of its own for that.",
+        handler=numbers,
+        answers={200: None},
+        media={"text/plain": Numbers},
+        errors=(400, 404),
         token=False,
     ),
 )

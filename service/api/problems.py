@@ -23,6 +23,7 @@ from service.errors import (
     Forbidden,
     KeyReused,
     Malformed,
+    NoRoom,
     NotFound,
     Obstacle,
     Stale,
@@ -35,6 +36,7 @@ from service.errors import (
     Unsupported,
 )
 from service.game import LISTED, REASONS, NotHost, NotSeated, Refused
+from service.metrics import Counter
 from service.tables import MISSED
 
 CODE = TypeVar("CODE")
@@ -44,9 +46,11 @@ EVENT = TypeVar("EVENT")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1
+NO_ROOM_RETRY_AFTER_S = 60  # somebody must make room first
 MAX_TEXT = 1_000
 
 _logger = logging.getLogger(__name__)
+_problems = Counter("evenfold_problems_total", "Problems answered, by code.", "code")
 
 
 class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=True):
@@ -95,6 +99,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     KeyReused: (422, "key_reused"),
     Busy: (503, "busy"),
     Damaged: (503, "log_damaged"),
+    NoRoom: (503, "no_room"),
     StoreDown: (503, "store_down"),
     Unconfirmed: (503, "unconfirmed"),
 }
@@ -172,7 +177,10 @@ def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
         missed=obstacle.missed if isinstance(obstacle, Stale) else UNSET,
         next=UNSET if not isinstance(obstacle, Stale) or obstacle.next is None else obstacle.next,
     )
-    return _answer(problem, _headers(status))
+    headers = _headers(status)
+    if isinstance(obstacle, NoRoom):
+        headers["Retry-After"] = str(NO_ROOM_RETRY_AFTER_S)
+    return _answer(problem, headers)
 
 
 def of_framework(request: AnyRequest, error: HTTPException) -> Response[bytes]:
@@ -214,4 +222,5 @@ def _headers(status: int) -> dict[str, str]:
 
 
 def _answer(problem: Problem[str], headers: Mapping[str, str] | None = None) -> Response[bytes]:
+    _problems.add(problem.code)
     return Response(encoded(problem), status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)

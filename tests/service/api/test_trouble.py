@@ -9,6 +9,7 @@ from service import games
 from service.app import Sources, endpoints
 from service.embedded import Embedded
 from tests.served import Person, served
+from tests.service.cli.processes import until
 
 ROUTES = [route for route in endpoints(games.find()) if 503 in route.errors]
 IDS = {"table": "0" * 26, "player": "0" * 26, "game": "chinkway", "page": "shuffle"}
@@ -21,6 +22,8 @@ def away(own_store: Callable[..., Embedded], tmp_path: Path) -> Iterator[Person]
     with served(store.url, tmp_path / "keys") as url:
         person = Person(url)
         store.stop()
+        # Readiness is what the last look at the store has found.
+        until(lambda: person.get("/readyz").status_code == 503)
         yield person
         person.http.close()
 
