@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from events.base import GameName, Ruleset
 from service.actions import MAX_TYPES, CommandTag, Reason, Schema
 from service.api.answers import BotName, answer, told
-from service.api.endpoint import Endpoint, Parameter
+from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.requests import AnyRequest, accepts, header, known_query
 from service.errors import NotFound
 from service.game import REASONS, AnyGame, Command, tag_of
@@ -143,6 +143,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="The games that can be played here.",
         handler=all_games,
         answers={200: GameList},
+        links=(Link("getGame", {"game": "$response.body#/games/0/game"}),),
         errors=(400,),
         token=False,
         tag="games",
@@ -155,6 +156,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         handler=one_game,
         parameters=(_GAME,),
         answers={200: GameDetails},
+        links=(Link("getRules", {"game": "$response.body#/game"}),),
         errors=(400, 404),
         token=False,
         tag="games",

@@ -15,7 +15,7 @@ from msgspec import Meta
 from events.base import whole
 from events.table import TableEvent
 from service.api import problems
-from service.api.endpoint import Endpoint, Parameter
+from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
 from service.api.problems import Problem, TableProblem
 from service.api.schemas import Schema, Schemas
@@ -51,16 +51,19 @@ _AREAS: Mapping[str, str] = {
 
 # Every header that an answer can have, by its name: what it says, and its type.
 HEADERS: Mapping[str, tuple[str, object]] = {
-    "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern=whole("[A-Z, ]+"))]),
+    "Allow": ("The methods that this path takes.", Annotated[str, Meta(pattern=whole("[A-Z, ]{3,64}"))]),
     "Content-Language": ("The language of the page.", Annotated[str, Meta(pattern=whole("[a-z]{2,3}"))]),
     "ETag": (
         "The version of the view, in quotes; absent where a past version was asked for.",
-        Annotated[str, Meta(pattern=whole('"[0-9]+"'), examples=['"41"'])],
+        Annotated[str, Meta(pattern=whole('"[0-9]{1,16}"'), examples=['"41"'])],
     ),
-    "Location": ("Where the new table is.", Annotated[str, Meta(pattern=whole("/v1/[a-z0-9_]+/tables/[0-9a-z]{26}"))]),
+    "Location": (
+        "Where the new table is.",
+        Annotated[str, Meta(pattern=whole("/v1/[a-z0-9_]{1,32}/tables/[0-9a-z]{26}"))],
+    ),
     "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
-    "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern="^Bearer ")]),
+    "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern=whole(r"Bearer [ -~]{1,200}"))]),
 }
 
 # Headers that every problem of a status has.
@@ -134,6 +137,8 @@ class _Writer:
 
     def _operation(self, route: Endpoint, answers: Schema) -> Schema:
         operation: Schema = {"operationId": route.name, "summary": route.summary, "tags": [route.tag]}
+        if route.about:
+            operation["description"] = cleandoc(route.about)
         if route.parameters:
             operation["parameters"] = [self._parameter(parameter) for parameter in route.parameters]
         if route.body is not None:
@@ -181,7 +186,20 @@ class _Writer:
             content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())
         if content:
             answer["content"] = content
+        if route.links and status != HTTPStatus.NOT_MODIFIED:
+            answer["links"] = {link.to: self._link(link) for link in route.links}
         return answer
+
+    def _link(self, link: Link) -> Schema:
+        target = next((route for route in self._routes if route.name == link.to), None)
+        if target is None:
+            raise ValueError(f"a link leads to {link.to}, which is no route")
+        described: Schema = {
+            "operationId": target.name,
+            "description": target.summary,
+            "parameters": dict(link.parameters),
+        }
+        return described if link.body is None else {**described, "requestBody": link.body}
 
     def _further(self, media: str, held: object) -> Schema:
         schema = self._schemas.answer(held)

@@ -28,16 +28,30 @@ class Parameter:
     example: str | None = None
 
 
+@dataclass(frozen=True)
+class Link:
+    """A route that an answer leads to, by its name.
+
+    `parameters` and `body` say what to send there, as runtime expressions of OpenAPI (`$response.body#/table`).
+    """
+
+    to: str
+    parameters: Mapping[str, str]
+    body: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """A route.
 
     name      its operation id: what generated clients call it
     path      with parts in braces
+    about     what the summary leaves out, as Markdown
     body      the type of the JSON body, None for none
     examples  bodies to show; none: they are made from the type
     answers   by status, the type of the JSON answer (None: no body)
     media     further media types that the answer can have, by what they hold: text, or one thing a line
+    links     where the answer leads
     errors    the statuses of the problems that the route can answer with
     headers   what its answers carry, of those that service/api/document.py describes
     token     whether it needs a bearer token
@@ -50,10 +64,12 @@ class Endpoint:
     summary: str
     handler: Handler
     answers: Mapping[int, object]
+    about: str = ""
     body: object = None
     examples: tuple[object, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     media: Mapping[str, object] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
     errors: tuple[int, ...] = ()
     headers: tuple[str, ...] = ()
     token: bool = True

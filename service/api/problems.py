@@ -60,7 +60,7 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     parameter or header.
     """
 
-    type: Annotated[str, Meta(pattern=whole("/docs/problems#[a-z0-9_]+"), examples=["/docs/problems#malformed"])]
+    type: Annotated[str, Meta(pattern=whole("/docs/problems#[a-z0-9_]{1,64}"), examples=["/docs/problems#malformed"])]
     title: Annotated[str, Meta(min_length=1, max_length=100)]
     status: Annotated[int, Meta(ge=400, le=599)]
     code: CODE

@@ -49,6 +49,13 @@ class ServiceBy(Struct, frozen=True):
 # Structs whose wire has fewer shapes than their fields allow.
 _SHAPES: Mapping[object, tuple[type[Struct], ...]] = {By: (SeatBy, RoleBy, ServiceBy)}
 
+# Unions by the last part of their names.
+_UNIONS: Mapping[str, str] = {
+    "Command": "All that can be posted to a table of the game, by a seat or by the host; `type` tells which.",
+    "LegalCommand": "What `legal` can list: the game's own commands; `type` tells which.",
+    "Event": "What can happen at a table of the game; `type` tells which.",
+}
+
 # Sets of cards bear their own names, in printed order.
 _CARDS = {frozenset(get_args(kind)): name for name, kind in vars(cards).items() if get_origin(kind) is Literal}
 
@@ -153,8 +160,13 @@ class Schemas:
         if len(classes) < len(members):
             return {"oneOf": options}
         mapping = {str(_config(cls).tag): option["$ref"] for cls, option in zip(classes, options, strict=True)}
-        schema = {"oneOf": options, "discriminator": {"propertyName": "type", "mapping": mapping}}
-        return self._component(self._union_name(classes), frozenset(classes), schema)
+        name = self._union_name(classes)
+        schema = {
+            "description": _UNIONS[name.rpartition(".")[2]],
+            "oneOf": options,
+            "discriminator": {"propertyName": "type", "mapping": mapping},
+        }
+        return self._component(name, frozenset(classes), schema)
 
     def _union_name(self, classes: Sequence[type]) -> str:
         """Return the name of a union: a game's `LegalCommand` lacks what every table takes, its `Command` has it."""

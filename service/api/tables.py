@@ -12,7 +12,7 @@ from events.base import Decision, Id, Seat, Version, whole
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from service.actions import Actions
 from service.api.answers import BotName, Decisions, Done, Seated, answer, empty, encoded
-from service.api.endpoint import Endpoint, Parameter
+from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.requests import (
     AnyRequest,
     accepts,
@@ -87,6 +87,11 @@ AFTER = Parameter("after", "query", Version, "Only decisions after this version.
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
 
+# The table of an answer, and that of its request, for the routes that these lead to.
+_OPENED = {"table": "$response.body#/table"}
+_SAME = {"table": "$request.path.table"}
+_SINCE = {**_SAME, "after": "$response.body#/version"}
+
 _take_seat = msgspec.json.Decoder(TakeSeat)
 
 
@@ -128,6 +133,17 @@ class TableRoutes:
             path=self._path,
             name=f"open{self._kind}Table",
             summary=f"Open a table of {self._game.title} as its host.",
+            about="""
+            Whoever opens a table is its host, and sits down like everybody else, at `…/seats`. What is left out of the
+            options has its default; options that contradict each other are refused with 409 `options_conflict`.
+            """,
+            links=(
+                Link(f"get{self._kind}Table", _OPENED),
+                Link(f"take{self._kind}Seat", _OPENED),
+                Link(f"get{self._kind}Actions", _OPENED),
+                Link(f"post{self._kind}Command", _OPENED),
+                Link(f"get{self._kind}Events", _OPENED),
+            ),
             handler=self.create,
             body=_typed(NewTable, self._game.projection.options),
             parameters=(IDEMPOTENCY_KEY,),
@@ -154,6 +170,11 @@ class TableRoutes:
             path=f"{self._path}/{{table}}",
             name=f"get{self._kind}Table",
             summary="The table as you may see it, now or at a version.",
+            about="""
+            `to_act` names the seats that must act now, `version` is also the `ETag`: with `If-None-Match` a look at
+            what you know already costs next to nothing. A past version (`at`) is shown with the rights you have today.
+            """,
+            links=(Link(f"get{self._kind}Actions", _SAME), Link(f"get{self._kind}Events", _SINCE)),
             handler=self.look,
             parameters=(TABLE, AT, IF_NONE_MATCH),
             answers={200: self._view_type, 304: None},
@@ -186,6 +207,16 @@ class TableRoutes:
             path=f"{self._path}/{{table}}/seats",
             name=f"take{self._kind}Seat",
             summary="Take a seat, or seat a bot as the host.",
+            about="""
+            An account sits once at a table. Unless the table was opened with `start` `host`, the last seat taken starts
+            play. A `nonce` is your share in all of the table's shuffles; it is public from then on.
+            """,
+            links=(
+                Link(f"get{self._kind}Table", _SAME),
+                Link(f"get{self._kind}Actions", _SAME),
+                Link(f"leave{self._kind}Seat", _SAME),
+                Link(f"start{self._kind}Table", _SAME),
+            ),
             handler=self.sit,
             body=TakeSeat,
             examples=({}, {"seat": 2, "nonce": "dice-4163"}, {"bot": "anyone"}),
@@ -257,6 +288,13 @@ class TableRoutes:
             path=f"{self._path}/{{table}}/commands",
             name=f"post{self._kind}Command",
             summary="Take one command.",
+            about="""
+            The answer is the decision that the command became. `turn` names the prompt it is meant for: if that is over
+            the command is refused with 409 `turn_over`; without it the command is taken for whatever stands now.
+            `table.resign` and, from the host, `table.abandon` are taken in every game. A refusal lists what would be
+            legal.
+            """,
+            links=(Link(f"get{self._kind}Actions", _SAME), Link(f"get{self._kind}Events", _SINCE)),
             handler=self.command,
             body=self.commands,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
@@ -281,6 +319,12 @@ class TableRoutes:
             path=f"{self._path}/{{table}}/actions",
             name=f"get{self._kind}Actions",
             summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
+            about="""
+            A client that knows no rules plays by posting one of them whenever there are any. Types of command with too
+            many bodies to list stand in `open`, each with the JSON Schema of its body and an example; `complete` is
+            false then. `refused` says why the other types are not legal now.
+            """,
+            links=(Link(f"post{self._kind}Command", _SAME, "$response.body#/legal/0"),),
             handler=self.actions,
             parameters=(TABLE,),
             answers={200: _typed(Actions, self._game.commands)},
@@ -301,6 +345,10 @@ class TableRoutes:
             path=f"{self._path}/{{table}}/events",
             name=f"get{self._kind}Events",
             summary="The decisions after a version, as you may see them.",
+            about="""
+            A page of JSON, whose `next` is what to ask `after` for the next page; or with
+            `Accept: application/x-ndjson` all of them, one on each line (`limit` is for pages alone).
+            """,
             handler=self.events,
             parameters=(TABLE, AFTER, LIMIT),
             answers={200: _typed(Decisions, self._event_types)},

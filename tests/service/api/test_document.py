@@ -16,7 +16,7 @@ from openapi_spec_validator import validate
 from service import games
 from service.api.catalogue import ENDPOINTS as CATALOGUE
 from service.api.document import document, written
-from service.api.endpoint import Endpoint
+from service.api.endpoint import Endpoint, Link
 from service.api.examples import examples
 from service.api.schemas import Schemas
 from service.app import endpoints
@@ -74,6 +74,12 @@ def types(schema: Schema) -> list[str]:
     return [kind] if isinstance(kind, str) else list(kind)
 
 
+def is_finite(pattern: str) -> bool:
+    """Tell whether a pattern matches from end to end, and only texts up to some length."""
+    without_sets = re.sub(r"\[[^]]*\]", "x", pattern)
+    return re.fullmatch(r"\^[^*+]*\$", without_sets) is not None and re.search(r"\{\d+,\}", without_sets) is None
+
+
 def is_bounded(schema: Schema) -> bool:
     """Tell whether a schema says how large, long or many everything is that it allows."""
     kinds = types(schema)
@@ -81,7 +87,7 @@ def is_bounded(schema: Schema) -> bool:
         return True
     return (
         ("integer" not in kinds or {"minimum", "maximum"} <= schema.keys())
-        and ("string" not in kinds or "maxLength" in schema or "pattern" in schema)
+        and ("string" not in kinds or "maxLength" in schema or is_finite(schema.get("pattern", "^.*$")))
         and ("array" not in kinds or "maxItems" in schema)
         and "number" not in kinds
     )
@@ -119,7 +125,7 @@ def test_every_route_is_an_operation_under_its_own_name() -> None:
 
 
 def test_a_name_given_to_two_routes_is_an_error() -> None:
-    twice = (CATALOGUE[0], replace(CATALOGUE[1], name=CATALOGUE[0].name))
+    twice = (CATALOGUE[2], replace(CATALOGUE[2], path="/v1/again"))
     with pytest.raises(ValueError, match="share a name"):
         document(twice, GAMES)
 
@@ -181,10 +187,16 @@ def test_two_types_of_one_name_are_an_error() -> None:
         schemas.answer(Player)
 
 
-def test_every_struct_is_described() -> None:
-    objects = {name: schema for name, schema in SCHEMAS.items() if schema.get("type") == "object"}
-    assert objects
-    assert [name for name, schema in objects.items() if not schema["description"]] == []
+def test_everything_with_a_name_is_described() -> None:
+    named = {**SCHEMAS, **DOCUMENT["components"]["headers"], **DOCUMENT["components"]["responses"]}
+    assert [name for name, part in named.items() if not part.get("description")] == []
+    for operation in operations():
+        named = {parameter["name"]: parameter for parameter in operation.get("parameters", ())}
+        assert operation["summary"].endswith("."), operation["operationId"]
+        assert [name for name, part in named.items() if not part["description"].endswith(".")] == []
+        assert [
+            status for status, part in operation["responses"].items() if "$ref" not in part and not part["description"]
+        ] == []
 
 
 # --- Unions ---
@@ -258,6 +270,51 @@ def test_a_body_may_leave_out_what_an_answer_states() -> None:
     assert set(SCHEMAS["chinkway.Options"]["required"]) == SCHEMAS["chinkway.Options"]["properties"].keys()
     assert SCHEMAS["chinkway.ChosenOptions"]["required"] == []
     assert SCHEMAS["chinkway.ChosenOptions"]["properties"]["deals"]["default"] == 10
+
+
+def test_every_example_is_one_of_what_it_is_an_example_of() -> None:
+    for place, schema in everywhere():
+        for example in schema.get("examples", ()):
+            assert validator(schema).is_valid(example), (place, example)
+    for operation in operations():
+        for parameter in operation.get("parameters", ()):
+            if "example" in parameter:
+                assert validator(parameter["schema"]).is_valid(parameter["example"]), (
+                    operation["operationId"],
+                    parameter,
+                )
+
+
+# --- Links ---
+
+
+def links() -> Iterator[tuple[Schema, str, Schema]]:
+    """Yield every link with the operation it leads from, and its name."""
+    for operation in operations():
+        for answer in operation["responses"].values():
+            for name, link in answer.get("links", {}).items():
+                yield operation, name, link
+
+
+def test_a_link_gives_its_target_all_that_this_must_have() -> None:
+    targets = {operation["operationId"]: operation for operation in operations()}
+    for source, name, link in links():
+        parameters = {parameter["name"]: parameter for parameter in targets[name].get("parameters", ())}
+        must = {name for name, parameter in parameters.items() if parameter["required"]}
+        assert must <= link["parameters"].keys() <= parameters.keys(), (source["operationId"], name)
+
+
+def test_whoever_opens_a_table_is_led_to_all_that_is_done_there() -> None:
+    for game in GAMES:
+        kind = game.title.replace(" ", "")
+        led = {name for source, name, _ in links() if source["operationId"] == f"open{kind}Table"}
+        assert led >= {f"get{kind}Table", f"take{kind}Seat", f"get{kind}Actions", f"post{kind}Command"}
+
+
+def test_a_link_that_leads_nowhere_is_an_error() -> None:
+    lost = replace(CATALOGUE[0], links=(Link("nowhere", {}),))
+    with pytest.raises(ValueError, match="leads to nowhere"):
+        document((lost,), GAMES)
 
 
 # --- Bodies ---
