@@ -18,6 +18,7 @@ from service.api.tables import TableRoutes
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
 from service.bots import Bots
+from service.durability import require
 from service.errors import Obstacle
 from service.game import Refused
 from service.games import Games
@@ -67,7 +68,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         watching(redis, settings.folder, settings.limits.min_free) as watch,
         sheets(settings.sheet) as shared,
     ):
-        log = Log(redis)
+        await require(redis, settings.redis, settings.durability)
+        log = Log(redis, durability=settings.durability)
         tables = Tables(
             log,
             known,

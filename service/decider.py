@@ -124,7 +124,10 @@ class Decider(Generic[STATE]):
         # One process tries one command on a stream at a time: they could only lose to each other, some for ever.
         queue = self._queues.get(stream) or self._queues.setdefault(stream, asyncio.Lock())
         async with queue:
-            return await self._decided(stream, decide, key=key, create=create)
+            decided = await self._decided(stream, decide, key=key, create=create)
+        # Beside the queue: the stream's next command need not wait for a disk or a replica.
+        await self._log.confirm(stream, decided.stored)
+        return decided
 
     async def _decided(
         self, stream: str, decide: Callable[[STATE, int], Draft], *, key: str | None, create: bool

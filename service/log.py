@@ -25,9 +25,11 @@ import msgspec
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from service.durability import confirming
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
+from service.settings import Durability
 from service.store import is_unfit
 from service.streams import Broken, Replaced, Row, Shorter, Stored, broken, catalogue_key, keys_of, stored_of
 
@@ -94,10 +96,18 @@ def function() -> Source:
 class Log:
     """All streams of one store."""
 
-    def __init__(self, redis: Redis, *, settle_ms: int = SETTLE_MS, timeout_ms: int = TIMEOUT_MS) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        *,
+        settle_ms: int = SETTLE_MS,
+        timeout_ms: int = TIMEOUT_MS,
+        durability: Durability = "store",
+    ) -> None:
         """Take the client whose connections to make; the running event loop is the log's for good."""
         self._pipe = Pipe(redis, timeout_ms=timeout_ms)
         self._feeds = Feeds(redis, self._pipe, self.read)
+        self._confirming = confirming(redis, durability)
         self._function = function()
         self._settle_s = settle_ms / 1_000
         self._loop = asyncio.get_running_loop()
@@ -126,6 +136,11 @@ class Log:
             raise StoreDown("The log is closed; nothing happened.")
         self._pipe.send(self._command(request), append)
         return append.answer
+
+    async def confirm(self, stream: str, stored: Stored) -> None:
+        """Return once an entry that is in is as safe as this log's durability demands; else raise Unconfirmed."""
+        if self._confirming is not None:
+            await self._confirming.confirm(stream, stored)
 
     async def read(self, stream: str, after: int = 0, count: int = PAGE) -> list[Stored]:
         """Return at most `count` entries after a version; raise Shorter if the stream has no such version."""
@@ -204,6 +219,8 @@ class Log:
         await self._pipe.drained()
         while self._settling:
             await asyncio.wait(self._settling)
+        if self._confirming is not None:
+            await self._confirming.close()
         await self._pipe.close()
 
     def _command(self, request: "_Request") -> Command:

@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 
 from service.app import Sources, create
-from service.settings import Settings
+from service.settings import Durability, Settings
 from tests.documented import serving_games
 
 _NO_TLS = ssl.create_default_context()
@@ -20,9 +20,17 @@ _NO_TLS = ssl.create_default_context()
 
 
 @contextmanager
-def served(redis: str, keys: Path, *games: str, sources: Sources | None = None, sign_up: bool = True) -> Iterator[str]:
+def served(
+    redis: str,
+    keys: Path,
+    *games: str,
+    sources: Sources | None = None,
+    sign_up: bool = True,
+    durability: Durability = "store",
+) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
-    app = create(Settings(redis=redis, keys=keys, games=games, sign_up=sign_up), sources or Sources())
+    settings = Settings(redis=redis, keys=keys, games=games, sign_up=sign_up, durability=durability)
+    app = create(settings, sources or Sources())
     config = uvicorn.Config(
         app, loop="uvloop", http="httptools", log_level="critical", lifespan="on", server_header=False
     )

@@ -22,6 +22,7 @@ from service.cli.keptstore import LOOK_S, KeptStore
 from service.cli.listening import Listener, listen
 from service.cli.processes import GRACE_S, Kept, Part, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
+from service.durability import require, worries
 from service.settings import Place, Settings
 from service.store import StoreUnfit, concerns, connect, where
 from service.version import version
@@ -54,6 +55,8 @@ def serve(plan: Plan) -> int:
             where(plan.place.redis)
         except StoreUnfit as malformed:
             raise Unusable(f"Invalid value for '--redis' (env var: 'EVENFOLD_REDIS_URL'): {malformed}") from None
+    elif plan.settings.durability == "replicated":
+        raise Unusable("The embedded store has no replicas: --durability replicated needs another store, by --redis")
     listener = listen(plan.host, plan.port)
     with listener.socket:
         return asyncio.run(_Supervisor(plan, listener).run())
@@ -216,7 +219,9 @@ async def _warnings(settings: Settings) -> tuple[str, ...]:
     secret = secret_from(settings.keys, settings.secret)
     client = await connect(settings.redis)
     try:
+        await require(client, settings.redis, settings.durability)
         durability = [f"{concern} {DURABLE}" for concern in await concerns(client)]
+        durability += await worries(client, settings.durability)
         at_home = await is_at_home(secret, client)
     except RedisError as error:
         raise StoreUnfit(f"The store at {where(settings.redis)} can't be looked at: {error}.") from None
