@@ -9,8 +9,9 @@ stands), which take turns; prints what B comes to as a ratio to A.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 
@@ -36,6 +37,9 @@ SERVED: Mapping[str, Callable[[Company, Size], Sheet]] = MappingProxyType(
 )
 PARTS = (*ALONE, *SERVED)
 
+WIDTH = 150
+"""Of what is printed where there is no terminal, in characters."""
+
 
 def measure(wanted: Iterable[str], how: Size, console: Console) -> Report:
     """Measure some parts, print each sheet when it is there, and return them all."""
@@ -46,7 +50,7 @@ def measure(wanted: Iterable[str], how: Size, console: Console) -> Report:
             if part in ALONE:
                 found.sheets[part] = ALONE[part](how)
             else:
-                company = company or stack.enter_context(closing(Company(stack.enter_context(rig()))))
+                company = company or Company(stack.enter_context(rig()))
                 found.sheets[part] = SERVED[part](company, how)
             console.print(report.printed(found.sheets[part]))
     if {"steps", "commands"} <= found.sheets.keys():
@@ -80,7 +84,7 @@ def main() -> None:
     asked = parser.parse_args()
     how = size.QUICK if asked.quick else size.FULL
     how = how._replace(rounds=asked.rounds or how.rounds)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     if asked.what[:1] == ["compare"]:
         if len(asked.what) < 3 or not set(asked.what[3:]) <= set(PARTS):
             parser.error("compare takes two sides, and then the parts to measure of revisions")

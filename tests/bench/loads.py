@@ -8,7 +8,6 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
-from contextlib import closing
 
 from tests.bench.driver import Load, Route, Script, Sent, bare_scripts, by_seat, by_table, drive, request
 from tests.bench.processes import Process
@@ -87,7 +86,8 @@ def cold(company: Company, size: Size) -> Sheet:
         f"toy, {decisions:,} decisions": company.aged("toy", size.rounds, decisions, rng) for decisions in size.cold
     }
     tables["chinkway, a whole match"] = company.aged("chinkway", size.rounds, 10_000, rng)
-    with company.rig.another() as worker, closing(Player(worker)) as looker:
+    with company.rig.another() as worker:
+        looker = Player(worker)
         looker.get(company.tables("toy", 1)[0].path)
         for number in range(size.rounds):
             for what, aged in tables.items():
@@ -148,7 +148,7 @@ def _note(sheet: Sheet, what: str, load: Load, bare: Load) -> None:
             "a second": load.per_second,
             "to bare": load.per_second / bare.per_second,
             "CPU µs": load.cpu_us,
-            "CPU to bare": bare.cpu_us / load.cpu_us,
+            "per CPU s to bare": bare.cpu_us / load.cpu_us,
             "p50 ms": load.p50_ms,
             "p99 ms": load.p99_ms,
         },

@@ -9,6 +9,7 @@ import http.client
 import json
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ class Player:
 
     def __init__(self, server: Process) -> None:
         """Sign up."""
-        self._http = http.client.HTTPConnection(HOST, server.port)
+        self._port = server.port
         self._headers = {"Content-Type": "application/json"}
         welcome = self.post("/v1/players", {"name": "Bench"})
         self.id: str = welcome["player"]["id"]
@@ -44,25 +45,22 @@ class Player:
         """The header that tells a server who asks."""
         return f"Authorization: {self._headers['Authorization']}"
 
-    def close(self) -> None:
-        """Hang up."""
-        self._http.close()
-
     def post(self, path: str, body: dict[str, object]) -> dict[str, Any]:
         """Post JSON; return the JSON of what was created."""
-        self._http.request("POST", path, json.dumps(body), self._headers)
-        answer = self._http.getresponse()
-        content = answer.read()
-        assert answer.status == 201, content
-        answered: dict[str, Any] = json.loads(content)
+        answered: dict[str, Any] = json.loads(self._asked("POST", path, json.dumps(body)))
         return answered
 
     def get(self, path: str) -> bytes:
         """Get what a path holds."""
-        self._http.request("GET", path, headers=self._headers)
-        answer = self._http.getresponse()
-        content = answer.read()
-        assert answer.status == 200, content
+        return self._asked("GET", path, None)
+
+    def _asked(self, method: str, path: str, body: str | None) -> bytes:
+        # One connection a request: servers close those that lie idle while a bench plays matches in memory.
+        with closing(http.client.HTTPConnection(HOST, self._port)) as connection:
+            connection.request(method, path, body, self._headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        assert answer.status in {200, 201}, content
         return content
 
 
@@ -113,11 +111,6 @@ class Company:
         """Open no account before one is needed."""
         self.rig = rig
         self._players: list[Player] = []
-
-    def close(self) -> None:
-        """Hang up, all of them."""
-        for player in self._players:
-            player.close()
 
     def tables(self, name: str, count: int) -> list[Played]:
         """Open so many tables of a game and fill them."""
