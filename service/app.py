@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from litestar import Litestar
 from litestar.exceptions import HTTPException
@@ -11,17 +12,22 @@ from litestar.handlers import HTTPRouteHandler
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems
+from service.api import catalogue, documents, health, lobby, players, problems, tokens
 from service.api.endpoint import Endpoint
 from service.api.requests import MAX_BODY
 from service.api.tables import TableRoutes
+from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
+from service.auth.tokens import Tokens
 from service.bots import Bots
+from service.clock import utc_ms
 from service.durability import require
+from service.erasing import Erasing
 from service.errors import Obstacle
 from service.game import Refused
 from service.games import Games
+from service.limits import Rates, SignUps
 from service.lobby import Lobby
 from service.log import Log
 from service.metrics import Sheets, sheets
@@ -52,6 +58,10 @@ class Service:
     log: Log
     tables: Tables
     accounts: Accounts
+    tokens: Tokens
+    rates: Rates
+    sign_ups: SignUps
+    erasing: Erasing
     lobby: Lobby
     watch: Watch
     sheets: Sheets | None
@@ -70,6 +80,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
     ):
         await require(redis, settings.redis, settings.durability)
         log = Log(redis, durability=settings.durability)
+        attendance, accounts, tokens = Attendance(redis, settings.limits.tables), Accounts(redis), Tokens(redis)
         tables = Tables(
             log,
             known,
@@ -79,9 +90,25 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             entropy=sources.entropy,
             clock=sources.clock,
             has_room=watch.has_room,
+            attendance=attendance,
         )
         try:
-            yield Service(settings, redis, known, seatable, log, tables, Accounts(redis), Lobby(redis), watch, shared)
+            yield Service(
+                settings=settings,
+                redis=redis,
+                games=known,
+                bots=seatable,
+                log=log,
+                tables=tables,
+                accounts=accounts,
+                tokens=tokens,
+                rates=Rates(settings.limits.requests),
+                sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
+                erasing=Erasing(tables, attendance, accounts, tokens),
+                lobby=Lobby(redis),
+                watch=watch,
+                sheets=shared,
+            )
         finally:
             await tables.drain()
             await log.close()
@@ -105,6 +132,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *lobby.ENDPOINTS,
         *per_game,
         *players.ENDPOINTS,
+        *tokens.ENDPOINTS,
         *health.ENDPOINTS,
         *documents.ENDPOINTS,
     )
@@ -140,4 +168,7 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
 
 def _handler(route: Endpoint) -> HTTPRouteHandler:
     path = route.path.replace("}", ":str}")
-    return HTTPRouteHandler(path, http_method=route.method, status_code=min(route.answers))(route.handler)
+    # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
+    status = HTTPStatus(min(route.answers))
+    known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
+    return HTTPRouteHandler(path, http_method=route.method, status_code=known)(route.handler)

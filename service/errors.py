@@ -12,6 +12,10 @@ Obstacle                      everything else that a client may meet
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
 ├── Unreadable                a name holds invisible characters, or too many once they are normalized
+├── AlreadyCreated            what a repeated request would create is there; its secret is told only once
+├── TooManyTokens             the account has as many tokens as it may have
+├── TooMany                   requests came faster than they may
+│   └── TooManyTables         the account has as many tables open as it may have
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
@@ -67,7 +71,44 @@ class Unreadable(Obstacle):
     """A name holds invisible characters, or grows too long in Unicode's normal form; a schema can't speak of that."""
 
     def __init__(self) -> None:
-        super().__init__("A name holds no invisible characters, and at most 64 in Unicode's normal form C.")
+        super().__init__("A name or label holds no invisible characters, and at most 64 in Unicode's normal form C.")
+
+
+class AlreadyCreated(Obstacle):
+    """A request that returns a secret ran before, and nobody is told the secret again; `id` is what it created."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 the word is id
+        super().__init__("This request ran before; the secret that it returned is told only once.")
+        self.id = id
+
+
+class TooManyTokens(Obstacle):
+    """The account has as many tokens as it may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"An account has at most {most} tokens; revoke one that is not needed any more.")
+
+
+class TooMany(Obstacle):
+    """Requests came faster than a policy allows: `quota` in each `window_s` seconds, None for at any one time.
+
+    A request sent again after `retry_s` seconds is taken.
+    """
+
+    def __init__(self, message: str, policy: str, quota: int, window_s: int | None, retry_s: int) -> None:  # noqa: PLR0913, PLR0917 what the header fields say
+        super().__init__(message)
+        self.policy = policy
+        self.quota = quota
+        self.window_s = window_s
+        self.retry_s = retry_s
+
+
+class TooManyTables(TooMany):
+    """The account has as many tables open as it may have; one that ends makes room, so `retry_s` is a guess."""
+
+    def __init__(self, quota: int) -> None:
+        message = f"An account has at most {quota} tables that have not ended; end or abandon one."
+        super().__init__(message, "open-tables", quota, None, 30)
 
 
 class Stale(Obstacle):

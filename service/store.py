@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from redis import exceptions
 from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
+from redis.asyncio.client import Pipeline
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -177,6 +178,11 @@ def answered() -> Iterator[None]:
 def is_unfit(error: exceptions.ResponseError) -> bool:
     """Say whether a server's error, quoted whole, tells of the server's own state and not of what was asked."""
     return _UNFIT.match(str(error)) is not None
+
+
+def begin(pipe: Pipeline) -> None:
+    """Begin what a transaction writes, after what it reads."""
+    pipe.multi()  # type: ignore[no-untyped-call] # redis-py has not annotated it
 
 
 class _Unfit(Exception):

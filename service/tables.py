@@ -6,6 +6,7 @@ all come through here, so that there is one door.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,18 +18,21 @@ from events.table import Created, SeatTaken
 from projections import fold
 from projections.table import Table
 from service.actions import Actions, actions, legal_now
+from service.attendance import Attendance, Standing
+from service.auth.tokens import UNKNOWN
 from service.bots import Bots
 from service.chance import SEED_BYTES
 from service.decider import Decided, Decider, Draft
-from service.errors import KeyReused, NoRoom, NotFound, Stale
+from service.errors import Busy, Damaged, KeyReused, NoRoom, NotFound, Stale, Unauthenticated
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
 from service.log import Log
-from service.referee import Abandon, Create, Referee, Sit, Start
+from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, table_stream
 
 MISSED = 100
+WITHDRAWALS = 8
 
 _first = msgspec.json.Decoder(Entry[Raw, Raw])
 _created = msgspec.json.Decoder(Created)
@@ -108,10 +112,12 @@ class Tables:
         entropy: Callable[[int], bytes] = os.urandom,
         clock: Callable[[], int] | None = None,
         has_room: Callable[[], bool] = lambda: True,
+        attendance: Attendance | None = None,
     ) -> None:
         """Serve the tables of this log; `secret` derives the ids of keyed requests, `entropy` draws seeds.
 
-        `has_room` tells whether the store has room for a new table.
+        `has_room` tells whether the store has room for a new table, `attendance` writes down which accounts are where;
+        without it, players need no account.
         """
         self._log = log
         self._games = games
@@ -120,12 +126,13 @@ class Tables:
         self._referee = referee or Referee()
         self._entropy = entropy
         self._has_room = has_room
+        self._attendance = attendance
         self._decider = Decider(log, TableFold(games), clock=clock)
 
     async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
         """Open a table as its host, with bots by name or label; a repeated request meets the table it opened.
 
-        Raise NoRoom where the store has none for a new one.
+        Raise NoRoom where the store has none for a new one, TooManyTables where the account has enough of them.
         """
         table = derived(self._secret, *once) if once is not None else new_id()
         seed = self._entropy(SEED_BYTES)
@@ -141,16 +148,48 @@ class Tables:
             return Draft(at, by, command, self._referee.create(game, state, ask, seed))
 
         asked = Asked(player, game.name, table, once)
-        return await self._decided(asked, command, decide, create=True)
+        if self._attendance is not None:
+            # What is refused takes no place; whether a request is repeated is known to the store alone.
+            with suppress(Refused, NoRoom):
+                decide(Table(id=table), 0)
+                await self._attendance.host(player, table, self._standing)
+        done = await self._decided(asked, command, decide, create=True)
+        await self._see_off(asked)
+        return done
 
     async def act(self, asked: Asked, command: Command) -> Done:
         """Do what a player's command asks, be it the table's or the game's; a bot to seat is given by name or label.
 
         Raise Refused, with what would be legal, or Stale, with what was missed, if the newest state says no.
         """
+        if not isinstance(command, Sit):
+            return await self._acted(asked, command)
+        if command.bot is not None:
+            return await self._acted(asked, replace(command, bot=self._label(command.bot)))
+        if self._attendance is not None:
+            await self._decider.reached(_stream(asked), 1)
+            await self._attendance.sit(asked.player, asked.table, self._standing)
+        done = await self._acted(asked, command)
+        await self._see_off(asked)
+        return done
+
+    async def withdraw(self, player: str, table: str) -> None:
+        """Take a player out of a table, whatever its game: abandon what it hosts and has not begun, leave or resign."""
+        for _ in range(WITHDRAWALS):
+            try:
+                state = await self._decider.newest(table_stream(table))
+            except NotFound:
+                return
+            command = _way_out(state, player)
+            if command is None:
+                return
+            # What is refused has just changed: play began, or ended.
+            with suppress(Refused):
+                await self._acted(Asked(player, state.game, table), command)
+        raise Busy
+
+    async def _acted(self, asked: Asked, command: Command) -> Done:
         last: list[AnyTable] = []
-        if isinstance(command, Sit) and command.bot is not None:
-            command = replace(command, bot=self._label(command.bot))
 
         def decide(state: AnyTable, at: int) -> Draft:
             last[:] = [state]
@@ -227,6 +266,21 @@ class Tables:
         """Wait until everything under way is stored and folded."""
         await self._decider.drain()
 
+    async def _standing(self, table: str) -> Standing:
+        try:
+            state = await self._decider.newest(table_stream(table))
+        except NotFound:
+            return "none"
+        except Damaged:
+            return "live"
+        return "ended" if state.status == "ended" else "live"
+
+    async def _see_off(self, asked: Asked) -> None:
+        """Undo what has just given an account a part in a table, if its erasing began meanwhile and may not know."""
+        if self._attendance is not None and not await self._attendance.is_welcome(asked.player):
+            await self.withdraw(asked.player, asked.table)
+            raise Unauthenticated(UNKNOWN)
+
     def _label(self, bot: str) -> str:
         """Return the label of the newest build of a bot; an unknown one stays as it is."""
         known = self._bots.named(bot)
@@ -270,6 +324,17 @@ def _stream(asked: Asked) -> str:
     if not is_id(asked.table):
         raise NotFound
     return table_stream(asked.table)
+
+
+def _way_out(table: AnyTable, player: str) -> Command | None:
+    """Return the command that takes a player out of a table, None if it has no part in it any more."""
+    if table.status == "ended":
+        return None
+    if table.status == "open" and table.host == player:
+        return Abandon()
+    if table.eyes_of(player) is None:
+        return None
+    return Leave() if table.status == "open" else Resign()
 
 
 def _by(table: AnyTable, player: str, command: Command) -> By:

@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 
 from service.app import Sources, create
-from service.settings import Durability, Settings
+from service.settings import NO_LIMITS, Durability, Limits, Settings
 from tests.documented import serving_games
 
 _NO_TLS = ssl.create_default_context()
@@ -26,10 +26,11 @@ def served(
     *games: str,
     sources: Sources | None = None,
     sign_up: bool = True,
+    limits: Limits = NO_LIMITS,
     durability: Durability = "store",
 ) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
-    settings = Settings(redis=redis, keys=keys, games=games, sign_up=sign_up, durability=durability)
+    settings = Settings(redis=redis, keys=keys, games=games, sign_up=sign_up, limits=limits, durability=durability)
     app = create(settings, sources or Sources())
     config = uvicorn.Config(
         app, loop="uvloop", http="httptools", log_level="critical", lifespan="on", server_header=False
@@ -75,6 +76,10 @@ class Person:
     def post(self, path: str, body: Any = None, **headers: str) -> httpx.Response:  # noqa: ANN401 any JSON
         """Post JSON, an empty object by default."""
         return self.http.post(path, json={} if body is None else body, headers=_named(headers))
+
+    def patch(self, path: str, body: Any) -> httpx.Response:  # noqa: ANN401 any JSON
+        """Change what is at a path, by JSON."""
+        return self.http.patch(path, json=body)
 
     def delete(self, path: str, **headers: str) -> httpx.Response:
         """Delete a path."""

@@ -9,17 +9,23 @@ from litestar.types import HTTPResponseBodyEvent, HTTPResponseStartEvent, Receiv
 from litestar.types import Scope as ConnectionScope
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import MAX_EVENTS, Decision, Head, Id, Seat, Version, whole
-from service.auth.accounts import SCOPES, Scope
+from events.base import MAX_EVENTS, Decision, Head, Id, Millis, Seat, Version, whole
+from service.auth.scopes import SCOPES, Scope
+from service.auth.tokens import MAX_TOKENS
 from service.log import PAGE
 
 EVENT = TypeVar("EVENT")
 VIEW = TypeVar("VIEW")
 
 MAX_IDS = 100
+MAX_LIFE_S = 10 * 366 * 86_400
 Ids = Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_IDS)]
 
 Name = Annotated[str, Meta(min_length=1, max_length=256, description="What people call the player.", examples=["Ada"])]
+Label = Annotated[str, Meta(min_length=1, max_length=256, description="What its owner calls a token.")]
+NewName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["Ada"])]
+Scopes = Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES), description="What a token may do.")]
+Secret = Annotated[str, Meta(pattern=whole("evf_[A-Za-z0-9_-]{43}"), description="A bearer token.")]
 BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*"), max_length=32, examples=["anyone"])]
 
 _encode = msgspec.json.Encoder().encode
@@ -35,27 +41,82 @@ class Player(Struct, frozen=True):
 class NewPlayer(Struct, frozen=True, forbid_unknown_fields=True):
     """What opening an account takes; a name is kept with 1 to 64 characters, none of them invisible."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["Ada"])]
+    name: NewName
 
 
 class Welcome(Struct, frozen=True):
     """A new account, and the token that speaks for it; the token is shown this once."""
 
     player: Player
-    token: Annotated[str, Meta(pattern=whole("evf_[A-Za-z0-9_-]{43}"), description="A bearer token.")]
+    token: Secret
 
 
 class Me(Struct, frozen=True):
     """Whom the token speaks for, and what it may do."""
 
     player: Player
-    scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES))]
+    scopes: Scopes
 
 
 class Players(Struct, frozen=True):
-    """The accounts asked for, in the order of the question."""
+    """The accounts asked for, in the order of the question, without those that are erased or never were."""
 
     players: Annotated[tuple[Player, ...], Meta(max_length=MAX_IDS)]
+
+
+class Renaming(Struct, frozen=True, forbid_unknown_fields=True):
+    """What changing an account takes; a name is kept with 1 to 64 characters, none of them invisible."""
+
+    name: NewName
+
+
+class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
+    """What making a token takes: what it may do, how many seconds it lives, and what to call it.
+
+    It may do no more than the token that asks for it; `bot` may be given by who has `play`. It never lives longer than
+    that token either, and exactly as long where nothing is said.
+    """
+
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES), examples=[["play"]])]
+    expires_in_s: Annotated[int, Meta(ge=1, le=MAX_LIFE_S, examples=[86_400])] | UnsetType = UNSET
+    label: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["my phone"])] | UnsetType = UNSET
+
+
+class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
+    """What rotating a token takes: for how many seconds the secret before stays good."""
+
+    grace_s: Annotated[int, Meta(ge=0, le=86_400)] = 0
+
+
+class OwnToken(Struct, frozen=True):
+    """A token without its secret; `label` is null where none was given, `expires_at` where it never ends.
+
+    `current` marks the one that asks.
+    """
+
+    id: Id
+    label: Label | None
+    scopes: Scopes
+    created_at: Millis
+    expires_at: Millis | None
+    current: bool
+
+
+class OwnTokens(Struct, frozen=True):
+    """The account's tokens that have not ended, the oldest first."""
+
+    tokens: Annotated[tuple[OwnToken, ...], Meta(max_length=MAX_TOKENS)]
+
+
+class IssuedToken(Struct, frozen=True):
+    """A token with its secret, `token`, which is shown this once."""
+
+    id: Id
+    label: Label | None
+    scopes: Scopes
+    created_at: Millis
+    expires_at: Millis | None
+    token: Secret
 
 
 class Seated(Struct, frozen=True):

@@ -19,6 +19,7 @@ from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
 from service.api.problems import Problem, TableProblem
 from service.api.schemas import Schema, Schemas
+from service.auth.scopes import SCOPES, told
 from service.game import AnyGame
 from service.games import Games
 from service.version import version
@@ -42,10 +43,25 @@ _ABOUT = cleandoc(
     """
 )
 
+_TOKENS = cleandoc(
+    """
+    A token of `POST /v1/players` or `POST /v1/tokens`, or one that the operator gave out. What it may do is its scopes:
+
+    - `play`: sit down, leave, and play on your seats
+    - `host`: open, start and abandon tables, and seat bots
+    - `bot`: sit down, leave and play, as a bot does, and nothing else
+    - `arbiter`, `admin`: given by the operator alone
+
+    A token of no scope looks on. One with both `play` and `host`, as signing up gives it, may change the account too:
+    its name, its tokens, its end.
+    """
+)
+
 _AREAS: Mapping[str, str] = {
     "games": "What can be played: options, commands and rules pages.",
     "tables": "Tables of every game.",
     "players": "Accounts, names, and who you are.",
+    "tokens": "Tokens of your account.",
     "service": "Whether the service works, and what it says of itself.",
 }
 
@@ -62,6 +78,14 @@ HEADERS: Mapping[str, tuple[str, object]] = {
         Annotated[str, Meta(pattern=whole("/v1/[a-z0-9_]{1,32}/tables/[0-9a-z]{26}"))],
     ),
     "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
+    "RateLimit": (
+        "What is left of a policy, `r`, and for how many seconds, `t`.",
+        Annotated[str, Meta(pattern=whole('"[a-z-]{1,32}";r=[0-9]{1,9}(;t=[0-9]{1,9})?'), examples=['"requests";r=0;t=1'])],
+    ),
+    "RateLimit-Policy": (
+        "A policy: `q` requests in `w` seconds, or without `w` so many things at any one time.",
+        Annotated[str, Meta(pattern=whole('"[a-z-]{1,32}";q=[0-9]{1,9}(;w=[0-9]{1,9})?'), examples=['"requests";q=200;w=1'])],
+    ),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
     "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern=whole(r"Bearer [ -~]{1,200}"))]),
 }
@@ -70,6 +94,7 @@ HEADERS: Mapping[str, tuple[str, object]] = {
 _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
     401: ("WWW-Authenticate",),
     405: ("Allow",),
+    429: ("RateLimit", "RateLimit-Policy", "Retry-After"),
     503: ("Retry-After",),
 }
 # Headers that depend on what the request asked for.
@@ -124,7 +149,7 @@ class _Writer:
                     "bearer": {
                         "type": "http",
                         "scheme": "bearer",
-                        "description": "A token of `POST /v1/players`, or one that the operator gave out.",
+                        "description": _TOKENS,
                     }
                 },
             },
@@ -137,14 +162,14 @@ class _Writer:
 
     def _operation(self, route: Endpoint, answers: Schema) -> Schema:
         operation: Schema = {"operationId": route.name, "summary": route.summary, "tags": [route.tag]}
-        if route.about:
-            operation["description"] = cleandoc(route.about)
+        if told := [text for text in (cleandoc(route.about), _needs(route)) if text]:
+            operation["description"] = "\n\n".join(told)
         if route.parameters:
             operation["parameters"] = [self._parameter(parameter) for parameter in route.parameters]
         if route.body is not None:
             operation["requestBody"] = self._body(route)
         operation["responses"] = answers
-        operation["security"] = [{"bearer": []}] if route.token else []
+        operation["security"] = _security(route)
         return operation
 
     def _parameter(self, parameter: Parameter) -> Schema:
@@ -230,8 +255,26 @@ class _Writer:
 _ANSWERS: Mapping[int, str] = {
     200: "Done; the body says what was asked for.",
     201: "It happened.",
+    204: "It happened; there is nothing more to say.",
     304: "You have the newest already.",
 }
+
+
+def _security(route: Endpoint) -> list[Schema]:
+    """Return the sets of scopes of which a token needs one; OpenAPI calls them roles where a scheme has no scopes."""
+    if not route.token:
+        return []
+    if not route.scope:
+        return [{"bearer": []}]
+    enough = [*route.scope, *(scopes for needed in route.scope_of.values() for scopes in needed)]
+    return [{"bearer": [scope for scope in SCOPES if scope in scopes]} for scopes in dict.fromkeys(enough)]
+
+
+def _needs(route: Endpoint) -> str:
+    """Say which scopes a route needs, nothing if it needs none."""
+    usual = [f"Needs a token with {told(route.scope)}."] if route.scope else []
+    others = [f"For {what}: {told(needed)}." for what, needed in route.scope_of.items()]
+    return " ".join([*usual, *others])
 
 
 def _codes(game: AnyGame | None) -> dict[str, int]:

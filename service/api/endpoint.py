@@ -12,6 +12,7 @@ from typing import Literal
 from litestar.response.base import ASGIResponse
 
 from service.api.requests import AnyRequest
+from service.auth.scopes import ANY, Needed
 
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
@@ -55,10 +56,12 @@ class Endpoint:
     errors    the statuses of the problems that the route can answer with
     headers   what its answers carry, of those that service/api/document.py describes
     token     whether it needs a bearer token
+    scope     what that token must be able to do
+    scope_of  what it must be able to do instead for some bodies, by what tells these
     tag       the game or the area that it belongs to
     """
 
-    method: Literal["GET", "POST", "DELETE"]
+    method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
     name: str
     summary: str
@@ -73,4 +76,6 @@ class Endpoint:
     errors: tuple[int, ...] = ()
     headers: tuple[str, ...] = ()
     token: bool = True
+    scope: Needed = ANY
+    scope_of: Mapping[str, Needed] = field(default_factory=dict)
     tag: str = "service"

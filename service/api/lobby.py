@@ -58,7 +58,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("limit", "query", Count, "At most so many tables in a page."),
         ),
         answers={200: Tables},
-        errors=(400, 401, 503),
+        errors=(400, 401, 429, 503),
         tag="tables",
     ),
 )

@@ -14,10 +14,11 @@ from litestar import Response
 from litestar.exceptions import HTTPException
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Version, whole
+from events.base import Decision, Id, Version, whole
 from service.api.answers import encoded
 from service.api.requests import AnyRequest
 from service.errors import (
+    AlreadyCreated,
     Busy,
     Damaged,
     Forbidden,
@@ -29,6 +30,9 @@ from service.errors import (
     Stale,
     StoreDown,
     TooLarge,
+    TooMany,
+    TooManyTables,
+    TooManyTokens,
     Unacceptable,
     Unauthenticated,
     Unconfirmed,
@@ -57,7 +61,7 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     """What went wrong, for a program (`code`) and for a person (`title`, `detail`).
 
     `type` leads to the code's place on the page of problems. `field` is a JSON pointer into the body, or the name of a
-    parameter or header.
+    parameter or header, `id` names what is there already.
     """
 
     type: Annotated[str, Meta(pattern=whole("/docs/problems#[a-z0-9_]{1,64}"), examples=["/docs/problems#malformed"])]
@@ -66,6 +70,7 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     code: CODE
     detail: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
     field: Annotated[str, Meta(max_length=MAX_TEXT)] | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
 
 
 class TableProblem(Problem[CODE], Generic[CODE, REASON, COMMAND, EVENT], frozen=True, kw_only=True, omit_defaults=True):
@@ -93,10 +98,14 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     Unacceptable: (406, "not_acceptable"),
     Refused: (409, "refused"),
     Unreadable: (409, "name_unreadable"),
+    AlreadyCreated: (409, "already_created"),
+    TooManyTokens: (409, "too_many_tokens"),
     Stale: (412, "stale"),
     TooLarge: (413, "too_large"),
     Unsupported: (415, "unsupported_media_type"),
     KeyReused: (422, "key_reused"),
+    TooMany: (429, "too_many_requests"),
+    TooManyTables: (429, "too_many_tables"),
     Busy: (503, "busy"),
     Damaged: (503, "log_damaged"),
     NoRoom: (503, "no_room"),
@@ -127,6 +136,7 @@ TITLES: Mapping[int, str] = {
     413: "Content Too Large",
     415: "Unsupported Media Type",
     422: "Unprocessable Content",
+    429: "Too Many Requests",
     500: "Internal Server Error",
     503: "Service Unavailable",
 }
@@ -173,6 +183,7 @@ def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
         # A sentence or a pointer may quote a name out of the body, and that may be as long as a body.
         detail=(obstacle.told if isinstance(obstacle, Damaged) else str(obstacle))[:MAX_TEXT],
         field=UNSET if field is None else field[:MAX_TEXT],
+        id=obstacle.id if isinstance(obstacle, AlreadyCreated) else UNSET,
         version=obstacle.version if isinstance(obstacle, Stale | Unconfirmed) else UNSET,
         missed=obstacle.missed if isinstance(obstacle, Stale) else UNSET,
         next=UNSET if not isinstance(obstacle, Stale) or obstacle.next is None else obstacle.next,
@@ -180,6 +191,8 @@ def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
     headers = _headers(status)
     if isinstance(obstacle, NoRoom):
         headers["Retry-After"] = str(NO_ROOM_RETRY_AFTER_S)
+    if isinstance(obstacle, TooMany):
+        headers.update(_rate_limit(obstacle))
     return _answer(problem, headers)
 
 
@@ -219,6 +232,17 @@ def _headers(status: int) -> dict[str, str]:
             return {"Retry-After": str(RETRY_AFTER_S)}
         case _:
             return {}
+
+
+def _rate_limit(exceeded: TooMany) -> dict[str, str]:
+    """Return the fields of draft-ietf-httpapi-ratelimit-headers-10: the policy, that nothing is left, until when."""
+    window = "" if exceeded.window_s is None else f";w={exceeded.window_s}"
+    left = "" if exceeded.window_s is None else f";t={exceeded.retry_s}"
+    return {
+        "RateLimit-Policy": f'"{exceeded.policy}";q={exceeded.quota}{window}',
+        "RateLimit": f'"{exceeded.policy}";r=0{left}',
+        "Retry-After": str(exceeded.retry_s),
+    }
 
 
 def _answer(problem: Problem[str], headers: Mapping[str, str] | None = None) -> Response[bytes]:

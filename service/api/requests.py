@@ -6,8 +6,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 from litestar import Request
 
-from service.auth.accounts import Accounts, Identity, Scope
+from service.auth.scopes import ANY, Needed, suffices, told
+from service.auth.tokens import Identity, Tokens
 from service.errors import Forbidden, Malformed, TooLarge, Unacceptable, Unauthenticated, Unsupported
+from service.limits import Rates
 from service.tables import Once
 
 T = TypeVar("T")
@@ -40,25 +42,29 @@ def header(request: AnyRequest, name: bytes) -> str | None:
         raise Malformed(f"The header {name.decode()} must be ASCII.", name.decode()) from None
 
 
-async def identity(request: AnyRequest, scope: Scope | None = None) -> Identity:
-    """Return whom the bearer token speaks for; raise Unauthenticated if nobody, Forbidden if it lacks the scope."""
+async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
+    """Return whom the bearer token speaks for.
+
+    Raise Unauthenticated if nobody, TooMany if requests of the account come too fast, Forbidden if it lacks a scope.
+    """
     value = header(request, b"authorization")
     if value is None:
         raise Unauthenticated("This needs a bearer token; POST /v1/players gives one.")
     match = _BEARER.fullmatch(value)
     if match is None:
         raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
-    accounts: Accounts = request.app.state.accounts
-    who = await accounts.identify(match[1])
-    if scope is not None:
-        require(who, scope)
+    tokens: Tokens = request.app.state.tokens
+    who = await tokens.identify(match[1])
+    rates: Rates = request.app.state.rates
+    rates.take(who.account)
+    require(who, needed)
     return who
 
 
-def require(who: Identity, scope: Scope) -> None:
-    """Raise Forbidden unless the token has a scope."""
-    if scope not in who.scopes:
-        raise Forbidden(f"The token lacks the scope `{scope}`.")
+def require(who: Identity, needed: Needed) -> None:
+    """Raise Forbidden unless the token has the scopes that are needed."""
+    if not suffices(who.scopes, needed):
+        raise Forbidden(f"The token lacks the scope {told(needed)}.")
 
 
 async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:

@@ -27,6 +27,7 @@ from service.api.requests import (
     query,
     require,
 )
+from service.auth.scopes import HOST, PLAY
 from service.game import AnyGame, AnyView, Command
 from service.log import PAGE
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
@@ -85,7 +86,7 @@ TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
-COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
+COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
 # The table of an answer, and that of its request, for the routes that these lead to.
 _OPENED = {"table": "$response.body#/table"}
@@ -149,13 +150,14 @@ class TableRoutes:
             parameters=(IDEMPOTENCY_KEY,),
             answers={201: self._view_type},
             headers=("ETag", "Location"),
-            errors=(400, 401, 403, 409, 413, 415, 422, 503),
+            errors=(400, 401, 403, 409, 413, 415, 422, 429, 503),
+            scope=HOST,
             tag=self._game.name,
         )
 
     async def create(self, request: AnyRequest) -> ASGIResponse:
         """Open a table."""
-        who = await identity(request, "host")
+        who = await identity(request, HOST)
         known_query(request)
         wanted = await body(request, self._new_table)
         tables = _tables(request)
@@ -179,7 +181,7 @@ class TableRoutes:
             parameters=(TABLE, AT, IF_NONE_MATCH),
             answers={200: self._view_type, 304: None},
             headers=("ETag",),
-            errors=(400, 401, 404, 503),
+            errors=(400, 401, 404, 429, 503),
             tag=self._game.name,
         )
 
@@ -223,6 +225,8 @@ class TableRoutes:
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH),
             answers={201: Seated},
             errors=COMMAND_ERRORS,
+            scope=PLAY,
+            scope_of={"a body with `bot`": HOST},
             tag=self._game.name,
         )
 
@@ -231,7 +235,7 @@ class TableRoutes:
         who = await identity(request)
         known_query(request)
         wanted = await body(request, _take_seat)
-        require(who, "play" if wanted.bot is UNSET else "host")
+        require(who, PLAY if wanted.bot is UNSET else HOST)
         seat = None if wanted.seat is UNSET else wanted.seat
         bot = None if wanted.bot is UNSET else wanted.bot
         done = await self._act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
@@ -248,13 +252,14 @@ class TableRoutes:
             parameters=(TABLE, IF_MATCH, PREFER),
             answers={200: self._done_type},
             headers=("Preference-Applied",),
-            errors=(400, 401, 403, 404, 409, 412, 413, 503),
+            errors=(400, 401, 403, 404, 409, 412, 413, 429, 503),
+            scope=PLAY,
             tag=self._game.name,
         )
 
     async def leave(self, request: AnyRequest) -> ASGIResponse:
         """Stand up before play."""
-        who = await identity(request, "play")
+        who = await identity(request, PLAY)
         known_query(request)
         await no_body(request)
         done = await self._act(request, who.account, Leave())
@@ -271,12 +276,13 @@ class TableRoutes:
             answers={201: self._done_type},
             headers=("Preference-Applied",),
             errors=COMMAND_ERRORS,
+            scope=HOST,
             tag=self._game.name,
         )
 
     async def start(self, request: AnyRequest) -> ASGIResponse:
         """Start play with the seats taken, as the host."""
-        who = await identity(request, "host")
+        who = await identity(request, HOST)
         known_query(request)
         await no_body(request)
         done = await self._act(request, who.account, Start())
@@ -301,6 +307,8 @@ class TableRoutes:
             answers={201: self._done_type},
             headers=("Preference-Applied",),
             errors=COMMAND_ERRORS,
+            scope=PLAY,
+            scope_of={"`table.abandon`": HOST},
             tag=self._game.name,
         )
 
@@ -309,7 +317,7 @@ class TableRoutes:
         who = await identity(request)
         known_query(request)
         command = await body(request, self._command)
-        require(who, "host" if isinstance(command, Abandon) else "play")
+        require(who, HOST if isinstance(command, Abandon) else PLAY)
         done = await self._act(request, who.account, command)
         return await _done(request, done, 201)
 
@@ -328,7 +336,7 @@ class TableRoutes:
             handler=self.actions,
             parameters=(TABLE,),
             answers={200: _typed(Actions, self._game.commands)},
-            errors=(400, 401, 404, 503),
+            errors=(400, 401, 404, 429, 503),
             tag=self._game.name,
         )
 
@@ -353,7 +361,7 @@ class TableRoutes:
             parameters=(TABLE, AFTER, LIMIT),
             answers={200: _typed(Decisions, self._event_types)},
             media={NDJSON: _typed(Decision, self._event_types)},
-            errors=(400, 401, 404, 406, 503),
+            errors=(400, 401, 404, 406, 429, 503),
             tag=self._game.name,
         )
 

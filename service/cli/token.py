@@ -5,11 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from service.auth.accounts import SCOPES, SIGN_UP, Account, Accounts, Scope, clean_name
+from service.auth.accounts import Account, Accounts, clean_name
+from service.auth.scopes import SCOPES, SIGN_UP, Scope
+from service.auth.tokens import Grant, Tokens
 from service.cli.opened import opened
 from service.cli.sentences import Unusable, say
 from service.clock import utc_ms
-from service.errors import Malformed, NotFound, Unreadable
+from service.errors import Malformed, NotFound, TooManyTokens, Unreadable
 from service.settings import Place
 
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -60,10 +62,13 @@ async def _made(place: Place, wanted: Wanted, scopes: tuple[Scope, ...], life_ms
         accounts = Accounts(redis)
         account = await _account(accounts, wanted)
         expires_ms = None if life_ms is None else utc_ms() + life_ms
-        made = await accounts.issue_token(account.id, scopes, expires_ms)
+        try:
+            issued = await Tokens(redis).issue(account.id, Grant(scopes, expires_ms))
+        except TooManyTokens as too_many:
+            raise Unusable(str(too_many)) from None
         until = "it never expires" if wanted.expires is None else f"it expires in {wanted.expires}"
         say(f"A token of {account.name} ({account.id}) for {', '.join(scopes)}; {until}:")
-        return made
+        return issued.secret
 
 
 async def _account(accounts: Accounts, wanted: Wanted) -> Account:

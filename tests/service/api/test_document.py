@@ -139,7 +139,10 @@ def test_every_part_of_a_path_is_a_parameter_and_the_other_way_round() -> None:
 
 def test_routes_that_need_a_token_say_so_and_answer_401() -> None:
     for route, operation in zip(ROUTES, operations(), strict=True):
-        assert operation["security"] == ([{"bearer": []}] if route.token else [])
+        needed = [set(roles) for alternative in operation["security"] for roles in alternative.values()]
+        stated = [*route.scope, *(enough for scopes in route.scope_of.values() for enough in scopes if route.scope)]
+        assert needed == ([set(enough) for enough in stated] or [set()] if route.token else []), route.name
+        assert not stated or all(f"`{scope}`" in operation["description"] for enough in stated for scope in enough)
         assert ("401" in operation["responses"]) is route.token, route.name
 
 
@@ -362,10 +365,10 @@ def test_a_problem_at_a_table_names_its_reasons_commands_and_events() -> None:
     assert not reasons & set(SCHEMAS["Problem"]["properties"]["code"]["enum"])
 
 
-def test_a_503_says_when_to_try_again_and_a_401_what_is_wanted() -> None:
+def test_429_and_503_say_when_to_try_again_and_a_401_what_is_wanted() -> None:
     answers = DOCUMENT["components"]["responses"]
     assert {name for name, answer in answers.items() if "Retry-After" in answer.get("headers", {})} == {
-        name for name in answers if name.endswith("503")
+        name for name in answers if name.endswith(("429", "503"))
     }
     assert answers["401"]["headers"].keys() == {"WWW-Authenticate"}
 

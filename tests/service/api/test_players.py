@@ -36,8 +36,13 @@ def test_names_come_in_the_order_asked_for(ada: Person, url: str) -> None:
 
 
 def test_players_that_are_not_there_are_not_found(ada: Person) -> None:
-    for path in ("/v1/players/nonsense", f"/v1/players/{'0' * 26}", f"/v1/players?id={ada.id}&id={'0' * 26}"):
+    for path in ("/v1/players/nonsense", f"/v1/players/{'0' * 26}", f"/v1/players?id={ada.id}&id=nonsense"):
         assert ada.get(path).status_code == 404, path
+
+
+def test_who_is_not_there_is_left_out_of_the_names_of_many(ada: Person) -> None:
+    answer = ada.get(f"/v1/players?id={'0' * 26}&id={ada.id}")
+    assert answer.json() == {"players": [{"id": ada.id, "name": "Ada"}]}
 
 
 def test_at_most_a_hundred_names_are_asked_for_at_once(ada: Person) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 from redis.asyncio import Redis
 
-from service.auth.accounts import Accounts, Scope
+from service.auth.scopes import Scope
+from service.auth.tokens import Grant, Tokens
 from tests.served import Person
 
 
@@ -17,7 +18,7 @@ def scoped(url: str, valkey_url: str, ada: Person) -> Callable[..., Person]:
     async def token(*scopes: Scope) -> str:
         redis = Redis.from_url(valkey_url)
         try:
-            return await Accounts(redis).issue_token(ada.id, scopes)
+            return (await Tokens(redis).issue(ada.id, Grant(scopes))).secret
         finally:
             await redis.aclose()
 
@@ -53,7 +54,7 @@ def test_a_player_sits_but_opens_nothing(scoped: Callable[..., Person], url: str
 def test_a_token_without_either_looks_on(scoped: Callable[..., Person], url: str) -> None:
     host = Person(url)
     path = f"/v1/chinkway/tables/{host.post('/v1/chinkway/tables').json()['table']}"
-    onlooker = scoped("bot")
+    onlooker = scoped("arbiter", "admin")
     assert onlooker.get(path).status_code == 200
     assert onlooker.post(f"{path}/seats").status_code == 403
     host.http.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.auth.accounts import SCOPES
+from service.auth.scopes import SCOPES
 from service.cli.options import DEFAULT_DATA
 from tests.service.cli.processes import ROOT, Called
 

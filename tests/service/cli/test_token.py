@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.auth.accounts import SCOPES
+from service.auth.scopes import SCOPES
 from tests.service.cli.processes import Called, Server, person, run
 
 
@@ -50,7 +50,7 @@ def test_a_token_may_be_made_before_the_first_start(called: Called, tmp_path: Pa
         (("--name", "Ada", "--expires", "0d"), "'0d' is no time until a token expires"),
         (("--name", "Ada", "--expires", "36501d"), "'36501d' is no time until a token expires"),
         (("--name", " "), "A name has 1 to 64 characters."),
-        (("--name", "A\u200bda"), "A name holds no "),
+        (("--name", "A\u200bda"), "A name or label holds no "),
     ],
 )
 def test_a_token_that_can_not_be_is_refused(

@@ -1,0 +1,147 @@
+"""Attendance: which tables an account hosts, and at which it sits.
+
+An account's sets hold a table before the append that gives it a part there, so they name all that there is and perhaps
+more, wherever a process was cut off; whoever reads them looks at the table itself. They tell how many tables an account
+has open, which seats to give up when it is erased, and where it has played.
+
+    account:hosting:<account>   tables that it opened: a sorted set, by when it asked (UTC ms); the ended leave it
+    account:seats:<account>     tables at which it sits, likewise
+    account:past:<account>      tables where it had a seat and that have ended
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
+
+from service.auth.accounts import ERASED_KEY
+from service.auth.tokens import UNKNOWN
+from service.clock import utc_ms
+from service.errors import TooManyTables, Unauthenticated
+from service.store import answered, begin
+
+Standing = Literal["none", "live", "ended"]
+"""How it stands with a table: its stream has no entry yet, it is open or in play, or it has ended."""
+
+Look = Callable[[str], Awaitable[Standing]]
+"""Look at a table, by its id, as it stands now."""
+
+GRACE_MS: Final = 60_000
+"""How long a table may stand in a set without an entry in its stream: its append may still be under way."""
+
+ROOM: Final = 128
+"""From how many tables on a set is freed of those that have ended, where no quota asks for that earlier."""
+
+
+class Attendance:
+    """The tables of accounts; each of its methods may raise StoreDown."""
+
+    def __init__(self, redis: Redis, quota: int = 0, clock: Callable[[], int] = utc_ms) -> None:
+        """Keep them in this store; `quota` tables an account may have open at once, 0 for any number."""
+        self._redis = redis
+        self._quota = quota
+        self._clock = clock
+
+    async def host(self, account: str, table: str, look: Look) -> None:
+        """Write down that an account is about to open a table; a table that it has opened before is no further one.
+
+        Raise TooManyTables where the quota is used up, Unauthenticated for an account that is being erased.
+        """
+        await self._admit(account)
+        key = hosting_key(account)
+        most = self._quota or ROOM
+        if await self._entered(key, table, most):
+            return
+        await self._sweep(key, None, look)
+        if await self._entered(key, table, most):
+            return
+        if not self._quota:
+            await self._enter(key, table)
+        elif await look(table) == "none":
+            raise TooManyTables(self._quota)
+
+    async def sit(self, account: str, table: str, look: Look) -> None:
+        """Write down that an account is about to take a seat; raise Unauthenticated if it is being erased."""
+        await self._admit(account)
+        key = seats_key(account)
+        size = await self._enter(key, table)
+        if size > ROOM and size % (ROOM // 2) == 0:
+            await self._sweep(key, past_key(account), look)
+
+    async def is_welcome(self, account: str) -> bool:
+        """Tell whether an account is not being erased."""
+        with answered():
+            return await self._redis.zscore(ERASED_KEY, account) is None
+
+    async def tables(self, account: str) -> list[str]:
+        """Return every table where the account may be host or have a seat, unless it was seen to have ended."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.zrange(hosting_key(account), 0, -1)
+            pipe.zrange(seats_key(account), 0, -1)
+            with answered():
+                found: list[list[bytes]] = await pipe.execute()
+        return list(dict.fromkeys(table.decode() for tables in found for table in tables))
+
+    async def forget(self, account: str) -> None:
+        """Forget the tables of an account."""
+        with answered():
+            await self._redis.delete(hosting_key(account), seats_key(account), past_key(account))
+
+    async def _admit(self, account: str) -> None:
+        if not await self.is_welcome(account):
+            raise Unauthenticated(UNKNOWN)
+
+    async def _entered(self, key: str, table: str, most: int) -> bool:
+        """Put a table into a set of at most so many, and tell whether it is there now; of rivals the first get in."""
+
+        async def write(pipe: Pipeline) -> bool:
+            if await pipe.zscore(key, table) is not None:
+                return True
+            if await pipe.zcard(key) >= most:
+                return False
+            begin(pipe)
+            pipe.zadd(key, {table: self._clock()})
+            return True
+
+        with answered():
+            entered: bool = await self._redis.transaction(write, key, value_from_callable=True)
+        return entered
+
+    async def _enter(self, key: str, table: str) -> int:
+        """Put a table into a set, and return how many it holds."""
+        async with self._redis.pipeline() as pipe:
+            pipe.zadd(key, {table: self._clock()}, nx=True)
+            pipe.zcard(key)
+            with answered():
+                _, size = await pipe.execute()
+        return int(size)
+
+    async def _sweep(self, key: str, past: str | None, look: Look) -> None:
+        """Take out of a set what has ended, or was never opened; the ended go to the past first, if there is one."""
+        with answered():
+            members = cast("list[tuple[bytes, float]]", await self._redis.zrange(key, 0, -1, withscores=True))
+        for member, since in members:
+            table = member.decode()
+            standing = await look(table)
+            if standing == "live" or (standing == "none" and self._clock() - since < GRACE_MS):
+                continue
+            with answered():
+                if past is not None and standing == "ended":
+                    await self._redis.zadd(past, {table: since})
+                await self._redis.zrem(key, table)
+
+
+def hosting_key(account: str) -> str:
+    """Return the key of the tables that an account hosts."""
+    return f"account:hosting:{account}"
+
+
+def seats_key(account: str) -> str:
+    """Return the key of the tables where an account sits."""
+    return f"account:seats:{account}"
+
+
+def past_key(account: str) -> str:
+    """Return the key of the tables where an account sat."""
+    return f"account:past:{account}"

@@ -1,0 +1,34 @@
+"""Erasing an account: what it takes to forget somebody whom the log can't name.
+
+The log keeps opaque ids and no text, so it stays as it is and every chain still verifies. From the moment that an
+erasing begins the account gets no further part in any table; what it has, it gives up by commands of its own, through
+the door that all commands come in by. Its name and its tokens go last: whoever is cut off before that can still ask
+again, and a repeat finishes what is left.
+"""
+
+from service.attendance import Attendance
+from service.auth.accounts import Accounts
+from service.auth.tokens import Tokens
+from service.tables import Tables
+
+
+class Erasing:
+    """Erases accounts."""
+
+    def __init__(self, tables: Tables, attendance: Attendance, accounts: Accounts, tokens: Tokens) -> None:
+        """Take whatever knows something of an account."""
+        self._tables = tables
+        self._attendance = attendance
+        self._accounts = accounts
+        self._tokens = tokens
+
+    async def erase(self, account: str) -> int:
+        """Erase an account for good; return how many tables it may have had a part in. Raise StoreDown, and others."""
+        await self._accounts.condemn(account)
+        tables = await self._attendance.tables(account)
+        for table in tables:
+            await self._tables.withdraw(account, table)
+        await self._attendance.forget(account)
+        await self._accounts.forget(account)
+        await self._tokens.end_all(account)
+        return len(tables)
