@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
-from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -76,6 +75,12 @@ class Decided(NamedTuple, Generic[STATE]):
     repeated: bool
 
 
+class _Queue(asyncio.Lock):
+    """Those who would decide on one stream, one after the other; `users` counts them, the one at work too."""
+
+    users = 0
+
+
 class Decider(Generic[STATE]):
     """Decides on the streams of one kind, with a bounded cache of their states."""
 
@@ -88,7 +93,7 @@ class Decider(Generic[STATE]):
         self._clock = clock or utc_ms
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
-        self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._queues: dict[str, _Queue] = {}
         self._appends: set[asyncio.Future[Answer]] = set()
 
     async def newest(self, stream: str) -> STATE:
@@ -122,9 +127,17 @@ class Decider(Generic[STATE]):
         NotFound, unless the command is the one that creates it.
         """
         # One process tries one command on a stream at a time: they could only lose to each other, some for ever.
-        queue = self._queues.get(stream) or self._queues.setdefault(stream, asyncio.Lock())
-        async with queue:
-            decided = await self._decided(stream, decide, key=key, create=create)
+        queue = self._queues.get(stream)
+        if queue is None:
+            queue = self._queues[stream] = _Queue()
+        queue.users += 1
+        try:
+            async with queue:
+                decided = await self._decided(stream, decide, key=key, create=create)
+        finally:
+            queue.users -= 1
+            if not queue.users:
+                del self._queues[stream]
         # Beside the queue: the stream's next command need not wait for a disk or a replica.
         await self._log.confirm(stream, decided.stored)
         return decided
@@ -171,8 +184,10 @@ class Decider(Generic[STATE]):
         stored = entry_after(stream, state, draft, key)
         append = self._log.append(stream, state.version, stored.e, stored.h, key, state.head)
         self._appends.add(append)
-        append.add_done_callback(partial(self._settle, stream, state, stored))
-        match await asyncio.shield(append):
+        # Cancelled with its caller, while the append is not: asyncio.shield does that too, at twice the cost.
+        waiter: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        append.add_done_callback(partial(self._settle, stream, state, stored, waiter))
+        match await waiter:
             case Appended():
                 return stored
             case Same() as same:
@@ -188,20 +203,35 @@ class Decider(Generic[STATE]):
             case answer:
                 assert_never(answer)
 
-    def _settle(self, stream: str, state: STATE, stored: Stored, append: "asyncio.Future[Answer]") -> None:
-        """Fold what an append has shown to be in the store."""
+    def _settle(  # noqa: PLR0913, PLR0917 an append, what it was of, and who waits: no fewer will do
+        self,
+        stream: str,
+        state: STATE,
+        stored: Stored,
+        waiter: "asyncio.Future[Answer]",
+        append: "asyncio.Future[Answer]",
+    ) -> None:
+        """Fold what an append has shown to be in the store, and tell whoever waits for it."""
         self._appends.discard(append)
-        if append.exception() is not None:
+        error = append.exception()
+        if error is not None:
+            if not waiter.done():
+                waiter.set_exception(error)
             return
-        match append.result():
-            case Appended():
-                self._add(state, (stored,))
-                self._keep(stream, state)
-            case Behind(entries):
-                self._add(state, entries)
-                self._keep(stream, state)
-            case _:
-                pass
+        answer = append.result()
+        try:
+            match answer:
+                case Appended():
+                    self._add(state, (stored,))
+                    self._keep(stream, state)
+                case Behind(entries):
+                    self._add(state, entries)
+                    self._keep(stream, state)
+                case _:
+                    pass
+        finally:
+            if not waiter.done():
+                waiter.set_result(answer)
 
     async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""

@@ -119,9 +119,8 @@ class Referee:
         if isinstance(command, NEUTRAL):
             return tuple(self._to_the_end(game, _own(table), _neutral(game, table, ask), ask))
         _may_play(table, ask.by.seat)
-        events = tuple(
-            game.decide(table.play, ask._replace(chance=_Later(self.chances, table), forfeits=table.resigned))
-        )
+        rules = Ask(ask.by, command, ask.at, _Later(self.chances, table), table.resigned)
+        events = tuple(game.decide(table.play, rules))
         if not table.resigned and type(events[-1]) is not Ended:
             return events
         return tuple(self._to_the_end(game, _own(table), events, ask))
