@@ -184,7 +184,7 @@ class Decider(Generic[STATE]):
         stored = entry_after(stream, state, draft, key)
         append = self._log.append(stream, state.version, stored.e, stored.h, key, state.head)
         self._appends.add(append)
-        # Cancelled with its caller, while the append is not: asyncio.shield does that too, at twice the cost.
+        # Cancelled with its caller, while the append is not: asyncio.shield does that too, and costs more.
         waiter: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         append.add_done_callback(partial(self._settle, stream, state, stored, waiter))
         match await waiter:
