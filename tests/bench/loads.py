@@ -25,9 +25,11 @@ def commands(company: Company, size: Size) -> Sheet:
     for _ in range(size.rounds):
         for clients in size.clients:
             loads = {
-                "bare": _driven([company.rig.floors], bare_scripts("/bare", clients, size.requests)),
-                "append": _driven([company.rig.floors], bare_scripts("/append", clients, size.requests)),
-                "ours": _driven(company.rig.workers[:1], _chinkway(company, clients, size, rng)),
+                "bare": _driven(company.rig.floors[:1], bare_scripts("/bare", clients, size.requests)),
+                "append": _driven(company.rig.floors[:1], bare_scripts("/append", clients, size.requests)),
+                "ours": _driven(
+                    company.rig.workers[:1], company.scripts("chinkway", clients, max(1, size.requests // clients), rng)
+                ),
             }
             for kind, load in loads.items():
                 _note(sheet, f"{kind}, {clients} clients", load, loads["bare"])
@@ -35,27 +37,39 @@ def commands(company: Company, size: Size) -> Sheet:
 
 
 def workers(company: Company, size: Size) -> Sheet:
-    """Measure one worker and two, every seat a client of its own, so that each table is served by both."""
-    sheet = Sheet("Workers: Chinkway, a client a seat, the seats of a table spread over the workers")
+    """Measure two processes against one, as many tables for each: what a second one adds to the CPU time of a command.
+
+    The bare handler shows what the machine itself adds, two busy cores being slower than one. With a client a table,
+    the workers share the tables; with a client a seat, they share each table, and every state goes stale.
+    """
+    sheet = Sheet("Workers: Chinkway; CPU time a command, to one process of the kind")
     rng = random.Random(2)
     for _ in range(size.rounds):
-        one, two = (
-            _driven(company.rig.workers[:number], _chinkway(company, size.seats_at, size, rng), by_seat)
-            for number in (1, 2)
-        )
-        for what, load in (("1 worker", one), ("2 workers", two)):
-            sheet.add(
-                what,
-                {
-                    "commands/s": load.per_second,
-                    "commands/CPU s": 1e6 / load.cpu_us,
+        one, two = (_shared(company, size, number, rng) for number in (1, 2))
+        for number, loads in ((1, one), (2, two)):
+            for kind, load in loads.items():
+                figures = {
+                    "a second": load.per_second,
+                    "a CPU second": 1e6 / load.cpu_us,
                     "CPU µs": load.cpu_us,
-                    "CPU to 1 worker": load.cpu_us / one.cpu_us,
+                    "CPU to 1": load.cpu_us / one[kind].cpu_us,
                     "p50 ms": load.p50_ms,
                     "p99 ms": load.p99_ms,
-                },
-            )
+                }
+                sheet.add(f"{number} × {kind}", figures)
     return sheet
+
+
+def _shared(company: Company, size: Size, number: int, rng: random.Random) -> dict[str, Load]:
+    """Load so many processes of each kind, with as many tables for each of them."""
+    floors, workers = company.rig.floors[:number], company.rig.workers[:number]
+    tables = number * size.tables
+    by_tables, by_seats = (company.scripts("chinkway", tables, max(1, size.requests // tables), rng) for _ in range(2))
+    return {
+        "bare": _driven(floors, bare_scripts("/bare", tables, size.requests)),
+        "ours, a client a table": _driven(workers, by_tables),
+        "ours, a client a seat": _driven(workers, by_seats, by_seat),
+    }
 
 
 def versions(company: Company, size: Size) -> Sheet:
@@ -66,7 +80,7 @@ def versions(company: Company, size: Size) -> Sheet:
     aged = {version: company.aged("toy", 1, version, rng)[0] for version in size.versions[1:]}
     for _ in range(size.rounds):
         aged[first] = company.aged("toy", 1, first, rng)[0]
-        floor = _driven([company.rig.floors], bare_scripts("/bare", 1, size.commands))
+        floor = _driven(company.rig.floors[:1], bare_scripts("/bare", 1, size.commands))
         _note(sheet, "bare", floor, floor)
         loads = {
             version: _played_on(company.rig.workers[0], aged[version], size.commands, rng) for version in size.versions
@@ -110,7 +124,7 @@ def reads(company: Company, size: Size) -> Sheet:
         f"events, a page of {min(table.version, PAGE)}": ("/events", ""),
     }
     for _ in range(size.rounds):
-        bare = _driven([company.rig.floors], bare_scripts("/bare", clients, size.requests))
+        bare = _driven(company.rig.floors[:1], bare_scripts("/bare", clients, size.requests))
         for what, (path, header) in asked.items():
             few = size.requests // 10 if "page" in what else size.requests
             headers = [table.players[0].bearer, *filter(None, [header])]
@@ -118,10 +132,6 @@ def reads(company: Company, size: Size) -> Sheet:
             load = _driven(company.rig.workers[:1], [[sent] * max(1, few // clients)] * clients)
             _note(sheet, what, load, bare)
     return sheet
-
-
-def _chinkway(company: Company, tables: int, size: Size, rng: random.Random) -> list[Script]:
-    return company.scripts("chinkway", tables, max(1, size.requests // tables), rng)
 
 
 def _played_on(worker: Process, table: Played, moves: int, rng: random.Random) -> Load:

@@ -41,11 +41,10 @@ class Process(NamedTuple):
 
 
 class Rig(NamedTuple):
-    """What a part measures: the store, the floors' process, two workers, and how to start more of them."""
+    """What a part measures: the store, two processes of floors, two workers, and how to start one more."""
 
     store: str
-    data: Path
-    floors: Process
+    floors: tuple[Process, ...]
     workers: tuple[Process, ...]
     variables: dict[str, str]
 
@@ -58,15 +57,15 @@ class Rig(NamedTuple):
 
 @contextmanager
 def rig() -> Iterator[Rig]:
-    """Start a store, the floors and two workers, and end them afterwards."""
+    """Start a store, floors and workers, and end them afterwards."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evenfold-bench-")))
         store = stack.enter_context(Embedded(folder / "data", what="the bench"))
         settings = Settings(redis=store.url, keys=folder / "keys", games=(TOY,))
         variables = settings.environment() | _HIGH
-        kinds = [_floors_command, _worker_command, _worker_command]
-        floors, *workers = stack.enter_context(_running(kinds, variables))
-        yield Rig(store.url, folder / "data", floors, tuple(workers), variables)
+        kinds = [_floors_command, _floors_command, _worker_command, _worker_command]
+        *floors, first, second = stack.enter_context(_running(kinds, variables))
+        yield Rig(store.url, tuple(floors), (first, second), variables)
 
 
 def _worker_command(fd: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ class Size(NamedTuple):
     rounds      how often each thing takes its turn
     requests    how many requests a load has, over all its clients
     clients     how many clients send at once, one load for each number
-    seats_at    how many tables are played by a client per seat, where workers are counted
+    tables      how many tables each worker plays at once, where workers are counted
     versions    at which versions of a table a command is measured
     commands    how many commands at each of them
     cold        how many decisions a table has that a new worker opens
@@ -20,7 +20,7 @@ class Size(NamedTuple):
     rounds: int = 5
     requests: int = 4_000
     clients: tuple[int, ...] = (1, 16, 64)
-    seats_at: int = 16
+    tables: int = 16
     versions: tuple[int, ...] = (10, 1_000, 10_000)
     commands: int = 200
     cold: tuple[int, ...] = (2_000, 10_000)
@@ -34,7 +34,7 @@ LEAST = Size(
     rounds=1,
     requests=20,
     clients=(1, 4),
-    seats_at=2,
+    tables=2,
     versions=(10, 30),
     commands=5,
     cold=(40,),
