@@ -1,6 +1,7 @@
 """The composition root: everything that a process of the service is made of, put together in one place."""
 
 import os
+import platform
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from http import HTTPStatus
 from litestar import Litestar
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
+from litestar.types import ExceptionHandlersMap
 from redis.asyncio import Redis
 
 from service import bots, games
@@ -30,12 +32,22 @@ from service.games import Games
 from service.limits import Rates, SignUps
 from service.lobby import Lobby
 from service.log import Log
-from service.metrics import Sheets, sheets
+from service.metrics import Gauge, Sheets, sheets
 from service.referee import Chances, Referee, chance_of
 from service.settings import Settings
 from service.store import connect
 from service.tables import Tables
+from service.version import version
 from service.watch import Watch, watching
+
+_build = Gauge("evenfold_build_info", "most", "Which Evenfold runs on which Python.", "version", "python")
+
+_PROBLEMS: ExceptionHandlersMap = {
+    Refused: problems.of_refusal,
+    Obstacle: problems.of_obstacle,
+    HTTPException: problems.of_framework,
+    Exception: problems.of_bug,
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,7 @@ class Service:
 @asynccontextmanager
 async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIterator[Service]:
     """Connect the parts of a process; raise StoreUnfit or KeysUnfit, each one sentence, where that can't be done."""
+    _build.set(1, version(), platform.python_version())
     secret = secret_from(settings.keys, settings.secret)
     known = games.find(*settings.games)
     seatable = bots.find()
@@ -141,7 +154,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
 def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
     """Make the HTTP application of one process; it connects when it starts up."""
     known = games.find(*settings.games)
-    routes = endpoints(known)
+    routes = tuple(route for route in endpoints(known) if settings.metrics_port is None or route is not health.METRICS)
 
     @asynccontextmanager
     async def connected(app: Litestar) -> AsyncIterator[None]:
@@ -154,15 +167,17 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
         lifespan=[connected],
         openapi_config=None,
         request_max_body_size=MAX_BODY,
-        exception_handlers={
-            Refused: problems.of_refusal,
-            Obstacle: problems.of_obstacle,
-            HTTPException: problems.of_framework,
-            Exception: problems.of_bug,
-        },
+        exception_handlers=_PROBLEMS,
         logging_config=None,
     )
     app.state.routes = routes
+    return app
+
+
+def metrics_alone(shared: Sheets) -> Litestar:
+    """Make the application of a port that has the metrics of a server, and nothing else."""
+    app = Litestar([_handler(health.METRICS)], openapi_config=None, exception_handlers=_PROBLEMS, logging_config=None)
+    app.state.sheets = shared
     return app
 
 

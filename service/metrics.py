@@ -14,9 +14,11 @@ Left out, for labels must have few values: ids and names; and by design cards, t
 import asyncio
 import contextlib
 import logging
+import re
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -47,6 +49,12 @@ Labels: TypeAlias = tuple[str, ...]
 
 _journal = logging.getLogger(__name__)
 _instruments: dict[str, "Counter | Gauge | Histogram"] = {}
+
+
+@cache
+def label_of(name: str) -> str:
+    """Return the name of a class as the value of a label: `StoreDown` is `store_down`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 class Series(msgspec.Struct):
@@ -108,7 +116,7 @@ class Gauge:
 
     def set(self, value: float, *labels: str) -> None:
         """State it."""
-        self._values[labels] = value
+        self._values[labels] = float(value)
 
     def series(self) -> Series:
         """Return the numbers as they stand."""
@@ -156,17 +164,18 @@ class Sheets:
             if instrument is not None:
                 instrument.resume(series)
 
-    def leave(self) -> None:
-        """Leave a sheet with this process's numbers."""
-        self._write(_encode(_own()))
-
     async def keep_leaving(self) -> None:
         """Leave a sheet once a second, for ever; a disk that is full or slow holds nobody up."""
+        told = False
         while True:
             try:
                 await asyncio.to_thread(self._write, _encode(_own()))
             except OSError as error:
-                _journal.warning("metrics can't be left at %s: %s", self._place, error.strerror)
+                if not told:
+                    _journal.warning("metrics can't be left at %s: %s", self._place, error.strerror)
+                told = True
+            else:
+                told = False
             await asyncio.sleep(LEAVE_S)
 
     def others(self) -> Iterator[Sheet]:
@@ -189,7 +198,10 @@ class Sheets:
     def _read(self, path: Path) -> Sheet:
         try:
             return _decode(path.read_bytes())
-        except (OSError, msgspec.DecodeError):
+        except OSError:
+            return Sheet(0, [])
+        except msgspec.DecodeError as error:
+            _journal.warning("the metrics at %s can't be read: %s", path, error)
             return Sheet(0, [])
 
 

@@ -9,8 +9,7 @@ from service import metrics
 from service.api.answers import Health, Readiness, answer, told
 from service.api.endpoint import Endpoint
 from service.api.requests import AnyRequest, known_query
-from service.errors import NotFound, StoreDown
-from service.settings import Settings
+from service.errors import StoreDown
 from service.watch import Watch
 
 _UNCACHED = {"Cache-Control": "no-store"}
@@ -36,14 +35,23 @@ async def ready(request: AnyRequest) -> ASGIResponse:
 
 
 async def numbers(request: AnyRequest) -> ASGIResponse:
-    """Return the metrics of all processes of the server; NotFound where they have a port of their own."""
+    """Return the metrics of all processes of the server."""
     known_query(request)
-    settings: Settings = request.app.state.settings
-    if settings.metrics_port is not None:
-        raise NotFound("Metrics have a port of their own.")
     text = await metrics.exposition(request.app.state.sheets)
     return told(text.decode(), _UNCACHED, metrics.MEDIA_TYPE)
 
+
+METRICS = Endpoint(
+    method="GET",
+    path="/metrics",
+    name="getMetrics",
+    summary="What the service has done, as Prometheus reads it; where that has a port of its own, there alone.",
+    handler=numbers,
+    answers={200: None},
+    media={"text/plain": Numbers},
+    errors=(400,),
+    token=False,
+)
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
@@ -66,15 +74,5 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         errors=(400, 503),
         token=False,
     ),
-    Endpoint(
-        method="GET",
-        path="/metrics",
-        name="getMetrics",
-        summary="What the service has done, as Prometheus reads it; 404 where it has a port of its own for that.",
-        handler=numbers,
-        answers={200: None},
-        media={"text/plain": Numbers},
-        errors=(400, 404),
-        token=False,
-    ),
+    METRICS,
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from service.cli.processes import restarts
 from service.cli.sentences import say
 from service.embedded import Embedded, StoreFailed
 
@@ -35,6 +36,7 @@ class KeptStore:
         self._turn = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
         self._given_up = False
+        restarts.expect("store")
 
     @property
     def url(self) -> str:
@@ -51,6 +53,7 @@ class KeptStore:
         restarted = await self._insist(self._store.ensure)
         if restarted:
             self.restarts += 1
+            restarts.add("store")
             say("The store ended; it was started again.")
         return restarted
 

@@ -21,8 +21,8 @@ class Listener(NamedTuple):
     url: str
 
 
-def listen(host: str, port: int) -> Listener:
-    """Listen on a host's first address; port 0 takes a free one. Raise Unusable."""
+def listen(host: str, port: int, option: str = "--port") -> Listener:
+    """Listen on a host's first address; port 0 takes a free one. Raise Unusable, which names the port's option."""
     family, address = _resolved(host, port)
     until = time.monotonic() + PATIENCE_S
     while True:
@@ -36,7 +36,7 @@ def listen(host: str, port: int) -> Listener:
         except OSError as error:
             listening.close()
             if error.errno != errno.EADDRINUSE or time.monotonic() > until:
-                raise Unusable(_complaint(error, host, port)) from None
+                raise Unusable(_complaint(error, host, port, option)) from None
             time.sleep(0.05)
         else:
             return Listener(listening, _url(host, listening))
@@ -52,12 +52,13 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, in
     return family, (str(address[0]), int(address[1]))
 
 
-def _complaint(error: OSError, host: str, port: int) -> str:
+def _complaint(error: OSError, host: str, port: int, option: str) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return f"Port {port} of {host} is in use; name another with --port, or 0 for any that is free."
+            free = ", or 0 for any that is free" if option == "--port" else ""
+            return f"Port {port} of {host} is in use; name another with {option}{free}."
         case errno.EACCES:
-            return f"Port {port} of {host} may not be used by this user; name one above 1023 with --port."
+            return f"Port {port} of {host} may not be used by this user; name one above 1023 with {option}."
         case errno.EADDRNOTAVAIL:
             return f"The host {host!r} is not an address of this machine."
         case _:

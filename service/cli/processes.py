@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import service
 from service.cli.sentences import say
+from service.metrics import Counter
 
 READY = b"ready\n"
 
@@ -31,6 +32,8 @@ STEADY_S = 30.0
 
 TRIES = 5
 """How often a process may end by itself without ever having been ready."""
+
+restarts = Counter("evenfold_restarts_total", "How often a part of the server was started again.", "part")
 
 _ROOT = Path(service.__file__).parents[1]
 
@@ -94,6 +97,8 @@ class Kept:
 
     def __init__(self, part: Part, settings: Mapping[str, str], curable: Callable[[], Awaitable[bool]]) -> None:
         self.what = part.what
+        self._part = part.arguments[0]
+        restarts.expect(self._part)
         self.ready = asyncio.Event()
         self._command = command(*part.arguments)
         self._environment = environment(settings)
@@ -116,6 +121,7 @@ class Kept:
             if loop.time() - began > STEADY_S:
                 pause_s = FIRST_PAUSE_S
             say(f"{self.what} {_end(code)}; it is started again.")
+            restarts.add(self._part)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
                 return code

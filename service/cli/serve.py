@@ -10,7 +10,9 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from redis import RedisError
@@ -23,6 +25,7 @@ from service.cli.listening import Listener, listen
 from service.cli.processes import GRACE_S, Kept, Part, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
 from service.durability import require, worries
+from service.metrics import sheets
 from service.settings import Place, Settings
 from service.store import StoreUnfit, concerns, connect, where
 from service.version import version
@@ -57,13 +60,50 @@ def serve(plan: Plan) -> int:
             raise Unusable(f"Invalid value for '--redis' (env var: 'EVENFOLD_REDIS_URL'): {malformed}") from None
     elif plan.settings.durability == "replicated":
         raise Unusable("The embedded store has no replicas: --durability replicated needs another store, by --redis")
-    listener = listen(plan.host, plan.port)
-    with listener.socket:
-        return asyncio.run(_Supervisor(plan, listener).run())
+    with contextlib.ExitStack() as held:
+        listener = listen(plan.host, plan.port)
+        held.enter_context(listener.socket)
+        scraped = None
+        if plan.settings.metrics_port is not None:
+            scraped = listen(plan.host, plan.settings.metrics_port, "--metrics-port")
+            held.enter_context(scraped.socket)
+        folder = held.enter_context(_sheets_folder())
+        return asyncio.run(_serve(_Supervisor(plan, listener, _Counting(folder, scraped))))
+
+
+@contextlib.contextmanager
+def _sheets_folder() -> Iterator[Path]:
+    """Give a folder in which the server's processes leave their metrics; raise Unusable."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="evenfold-metrics-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise Unusable(f"There is no folder for temporary files: {error.strerror}.") from None
+    with folder as path:
+        yield Path(path)
+
+
+class _Counting(NamedTuple):
+    """Where the server's processes leave their metrics, and the socket of a port that these have of their own."""
+
+    folder: Path
+    scraped: Listener | None
+
+
+async def _serve(supervisor: "_Supervisor") -> int:
+    """Run the server, and answer meanwhile who asks a port of their own for its metrics."""
+    folder, scraped = supervisor.counting
+    async with contextlib.AsyncExitStack() as open_until_the_end:
+        shared = await open_until_the_end.enter_async_context(sheets(folder / "server.json"))
+        if scraped is not None and shared is not None:
+            from service.cli.metrics import exposed  # noqa: PLC0415 the framework is needed here alone, and large
+
+            await open_until_the_end.enter_async_context(exposed(scraped.socket, shared))
+        return await supervisor.run()
 
 
 class _Supervisor:
-    def __init__(self, plan: Plan, listener: Listener) -> None:
+    def __init__(self, plan: Plan, listener: Listener, counting: _Counting) -> None:
+        self.counting = counting
         self._plan = plan
         self._listener = listener
         self._store = KeptStore(plan.place.data) if plan.place.redis is None else None
@@ -116,16 +156,16 @@ class _Supervisor:
             if self._store is not None:
                 await self._store.start()
             url = self._store.url if self._store is not None else self._plan.place.redis or ""
-            self._settings = self._plan.settings._replace(redis=url)
+            folder = self._plan.place.data if self._store is not None else None
+            self._settings = self._plan.settings._replace(redis=url, folder=folder)
             for warning in await self._checked():
                 say(f"WARNING: {warning}", "bold yellow")
-        variables = self._settings.environment()
         fd = self._listener.socket.fileno()
         arguments = ("api", "--fd", str(fd))
         for number in range(1, self._plan.workers + 1):
             name = "The API worker" if self._plan.workers == 1 else f"API worker {number}"
-            self._apis.append(self._keep(Part(name, arguments, (fd,)), variables))
-        self._reactors.append(self._keep(Part("The reactor", ("react",)), variables))
+            self._apis.append(self._keep(Part(name, arguments, (fd,)), f"api-{number}"))
+        self._reactors.append(self._keep(Part("The reactor", ("react",)), "reactor"))
         await self._await_ready()
         self._announce()
 
@@ -156,8 +196,10 @@ class _Supervisor:
             return False
         return True
 
-    def _keep(self, part: Part, variables: Mapping[str, str]) -> Kept:
-        kept = Kept(part, variables, self._is_curable)
+    def _keep(self, part: Part, sheet: str) -> Kept:
+        """Start a part, which leaves its metrics on a sheet of this name, and keep it running."""
+        settings = self._settings._replace(sheet=self.counting.folder / f"{sheet}.json")
+        kept = Kept(part, settings.environment(), self._is_curable)
         self._keeping[kept] = asyncio.create_task(kept.keep())
         return kept
 
@@ -186,6 +228,8 @@ class _Supervisor:
         console.print(f"Evenfold {version()} serves at [bold]{self._listener.url}[/]")
         in_use = f"in {self._plan.place.data}" if self._store is not None else f"at {where(self._settings.redis)}"
         console.print(f"How to play by HTTP: {self._listener.url}/docs", markup=False)
+        metrics = self.counting.scraped or self._listener
+        console.print(f"Its metrics, for Prometheus: {metrics.url}/metrics", markup=False)
         console.print(f"Its store is {in_use}. Ctrl-C stops it.", markup=False)
         sys.stdout.flush()
 

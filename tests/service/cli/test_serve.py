@@ -206,6 +206,7 @@ def test_another_store_is_used_its_concern_told_and_sign_up_may_be_closed(tmp_pa
     ):
         assert server.process.stdout
         server.process.stdout.readline()
+        assert server.process.stdout.readline() == f"Its metrics, for Prometheus: {server.url}/metrics\n"
         assert server.process.stdout.readline() == f"Its store is at redis://127.0.0.1:{port}. Ctrl-C stops it.\n"
         assert "WARNING: The store keeps no append-only file" in server.complaints()
         assert "Set appendonly yes and appendfsync always there.\n" in server.complaints()

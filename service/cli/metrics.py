@@ -1,0 +1,45 @@
+"""The metrics of a server on a port of their own: the supervisor answers there, for it outlives its workers."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+
+from service.app import metrics_alone
+from service.metrics import Sheets
+
+GRACE_S = 1
+"""How long a scrape under way may take when the server ends."""
+
+
+@asynccontextmanager
+async def exposed(listening: socket.socket, shared: Sheets) -> AsyncIterator[None]:
+    """Answer GET /metrics on a listening socket for as long as the block takes."""
+    config = uvicorn.Config(
+        metrics_alone(shared),
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # Nobody's address is asked for here.
+        log_config=None,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve([listening]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await asyncio.wait([serving])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which leaves the signals to the supervisor."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
