@@ -6,6 +6,7 @@ alone, and a caller who goes away in mid-append changes nothing about that: the 
 """
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -19,12 +20,16 @@ from service.errors import Busy, NoRoom, NotFound, Stale
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
+from service.metrics import Counter, Histogram
 from service.streams import Receded, Stored, genesis, head_after
 
 ATTEMPTS = 32
 CACHED_STATES = 4096
 
 _encode = msgspec.json.Encoder().encode
+_lookups = Counter("evenfold_cache_lookups_total", "Searches for a folded state in memory, by what came.", "outcome")
+_folded = Counter("evenfold_folded_decisions_total", "Decisions added to a state.")
+_fold_seconds = Histogram("evenfold_fold_seconds", "What it took to add decisions that came at once to a state.")
 
 
 class Folded(Protocol):
@@ -98,6 +103,7 @@ class Decider(Generic[STATE]):
 
     async def newest(self, stream: str) -> STATE:
         """Return the state as it stands in the store now; raise NotFound for a stream without entries."""
+        _lookups.add("hit" if stream in self._states else "miss")
         state, _ = await self._refreshed(stream, None)
         if state.version == 0:
             raise NotFound
@@ -106,7 +112,10 @@ class Decider(Generic[STATE]):
     async def reached(self, stream: str, version: int) -> STATE:
         """Return a state at this version or a later one, from memory if it is there; NotFound as `newest`."""
         state = self._states.get(stream)
-        return state if state is not None and 0 < version <= state.version else await self.newest(stream)
+        if state is None or not 0 < version <= state.version:
+            return await self.newest(stream)
+        _lookups.add("hit")
+        return state
 
     async def at(self, stream: str, version: int) -> STATE:
         """Fold a stream anew up to a version, for the caller's own; raise NotFound if it has no such version."""
@@ -145,6 +154,7 @@ class Decider(Generic[STATE]):
     async def _decided(
         self, stream: str, decide: Callable[[STATE, int], Draft], *, key: str | None, create: bool
     ) -> Decided[STATE]:
+        _lookups.add("hit" if stream in self._states else "miss")
         state, confirmed = self._states.get(stream) or self._fold.empty(stream), False
         for _ in range(ATTEMPTS):
             try:
@@ -256,9 +266,13 @@ class Decider(Generic[STATE]):
         return await self._refreshed(stream, key)
 
     def _add(self, state: STATE, entries: Iterable[Stored]) -> None:
+        began, before = time.perf_counter(), state.version
         for stored in entries:
             if stored.version > state.version:  # another task may have folded it meanwhile
                 self._fold.add(state, stored)
+        if state.version > before:
+            _fold_seconds.observe(time.perf_counter() - began)
+            _folded.add(by=state.version - before)
 
     def _keep(self, stream: str, state: STATE) -> None:
         if state.version == 0:

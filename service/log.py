@@ -16,6 +16,7 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +29,7 @@ from redis.exceptions import ResponseError
 from service.durability import confirming
 from service.errors import StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
+from service.metrics import Counter, Histogram, label_of
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.settings import Durability
 from service.store import is_unfit
@@ -45,6 +47,9 @@ RETRY_S: Final = 0.02
 _NAME_IN_SOURCE: Final = "evenfold_append"
 
 _journal = logging.getLogger(__name__)
+_appends = Counter("evenfold_appends_total", "Appends; behind: another was first.", "outcome")
+_settlements = Counter("evenfold_append_settlements_total", "Appends that were sent again to learn what came of them.")
+_append_seconds = Histogram("evenfold_append_seconds", "From an append to its answer, in seconds.")
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
@@ -229,6 +234,7 @@ class Log:
         return ("FCALL", self._function.name, len(keys), *keys, stream, expected, e, h, key, previous)
 
     def _settle(self, append: "_Append", error: Exception) -> None:
+        _settlements.add()
         task = self._loop.create_task(self._settled(append, error))
         self._settling.add(task)
         task.add_done_callback(self._settling.discard)
@@ -348,7 +354,7 @@ class _Request(NamedTuple):
 class _Append:
     """Waits for the reply to an append in the caller's stead: the caller may leave, it stays."""
 
-    __slots__ = ("_settle", "answer", "request")
+    __slots__ = ("_began", "_settle", "answer", "request")
 
     def __init__(
         self,
@@ -359,6 +365,7 @@ class _Append:
         self.request = request
         self.answer = answer
         self._settle = settle
+        self._began = time.perf_counter()
 
     def done(self) -> bool:
         return False
@@ -373,12 +380,18 @@ class _Append:
         self._settle(self, error)
 
     def succeed(self, answer: Answer) -> None:
+        self._count(answer)
         if not self.answer.done():
             self.answer.set_result(answer)
 
     def fail(self, error: Exception) -> None:
+        self._count(error)
         if not self.answer.done():
             self.answer.set_exception(error)
+
+    def _count(self, outcome: Answer | Exception) -> None:
+        _appends.add(label_of(type(outcome).__name__))
+        _append_seconds.observe(time.perf_counter() - self._began)
 
     def abandon(self, settled: "asyncio.Task[None]") -> None:
         """Fail with what went wrong in settling, if something did: no caller waits for ever."""

@@ -20,10 +20,12 @@ import msgspec
 
 from service.errors import Damaged
 from service.ids import is_id, partition
+from service.metrics import Counter
 
 _HEAD_TAG: Final = b"evenfold/head/1\0"
 
 _journal = logging.getLogger(__name__)
+_read = Counter("evenfold_decisions_read_total", "Decisions read from the store, whatever for.")
 
 Row: TypeAlias = tuple[bytes, list[bytes]]
 """An entry as the store gives it: its id, and names and values in turn."""
@@ -90,6 +92,7 @@ def stored_of(stream: str, rows: list[Row], first: int) -> list[Stored]:
         if id_ != b"%d-0" % version:
             raise broken(f"{stream} has the entry {id_.decode()} where version {version} belongs")
         entries.append(Stored(version, e, h))
+    _read.add(by=len(entries))
     return entries
 
 

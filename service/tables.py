@@ -23,16 +23,20 @@ from service.auth.tokens import UNKNOWN
 from service.bots import Bots
 from service.chance import SEED_BYTES
 from service.decider import Decided, Decider, Draft
-from service.errors import Busy, Damaged, KeyReused, NoRoom, NotFound, Stale, Unauthenticated
+from service.errors import Busy, Damaged, KeyReused, NoRoom, NotFound, Obstacle, Stale, Unauthenticated
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
 from service.log import Log
+from service.metrics import Counter, label_of
 from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, table_stream
 
 MISSED = 100
 WITHDRAWALS = 8
+
+_commands = Counter("evenfold_commands_total", "Commands by what came of them.", "game", "type", "outcome")
+_refusals = Counter("evenfold_refusals_total", "Commands that a rule refused.", "game", "reason")
 
 _first = msgspec.json.Decoder(Entry[Raw, Raw])
 _created = msgspec.json.Decoder(Created)
@@ -306,6 +310,18 @@ class Tables:
     async def _decided(
         self, asked: Asked, command: Command, decide: Callable[[AnyTable, int], Draft], *, create: bool
     ) -> Done:
+        """Have a command decided, and count what came of it."""
+        try:
+            done = await self._done(asked, command, decide, create=create)
+        except Exception as error:
+            _count_failure(asked.game, command, error)
+            raise
+        _commands.add(asked.game, _type_of(command), "repeated" if done.repeated else "done")
+        return done
+
+    async def _done(
+        self, asked: Asked, command: Command, decide: Callable[[AnyTable, int], Draft], *, create: bool
+    ) -> Done:
         key = asked.once.hash if asked.once is not None else None
         decided: Decided[AnyTable] = await self._decider.decide(_stream(asked), decide, key=key, create=create)
         table = decided.state
@@ -318,6 +334,22 @@ class Tables:
             table = await self._decider.at(_stream(asked), entry.version)
         seat = table.eyes_of(asked.player)
         return Done(asked, fold.decision(projection, entry, decided.stored.h, seat), table, decided.repeated)
+
+
+def _type_of(command: Command) -> str:
+    return str(command.__struct_config__.tag)
+
+
+def _count_failure(game: str, command: Command, error: Exception) -> None:
+    match error:
+        case Refused():
+            _refusals.add(game, error.reason)
+            outcome = "refused"
+        case Obstacle():
+            outcome = label_of(type(error).__name__)
+        case _:
+            outcome = "failed"
+    _commands.add(game, _type_of(command), outcome)
 
 
 def _stream(asked: Asked) -> str:

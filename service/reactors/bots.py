@@ -20,12 +20,14 @@ from service.chance import bot_stream
 from service.clock import Sleep, utc_ms
 from service.errors import NotFound, Stale
 from service.game import AnyGame, AnyTable, Command
+from service.metrics import Counter
 from service.reactors.pursuit import Seen
 from service.tables import Asked, Tables
 
 MS_PER_S: Final = 1_000
 
 _logger = logging.getLogger(__name__)
+_sent = Counter("evenfold_reactor_commands_total", "Commands sent, by what came of them.", "reactor", "outcome")
 
 
 class Pause(NamedTuple):
@@ -78,7 +80,9 @@ class BotMoves:
         try:
             done = await self._tables.act(asked, command)
         except Stale as moved_on:
+            _sent.add(self.name, "stale")
             return moved_on.version
+        _sent.add(self.name, "done")
         return done.table.version
 
 

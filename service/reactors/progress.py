@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
 
+from service.clock import utc_ms
 from service.ids import PARTITIONS, partition
 from service.streams import feed_key
 
@@ -25,6 +26,13 @@ class Ticket(NamedTuple):
     number: int
 
 
+class _Since(NamedTuple):
+    """An open hint: the feed id before it, and when what it is about happened (UTC ms)."""
+
+    before: str | None
+    at: int
+
+
 class Progress:
     """The cursors of one reactor."""
 
@@ -33,7 +41,7 @@ class Progress:
         self._redis = redis
         self._reactor = reactor
         self._numbers = count()
-        self._open: list[dict[int, str | None]] = [{} for _ in range(PARTITIONS)]
+        self._open: list[dict[int, _Since]] = [{} for _ in range(PARTITIONS)]
         self._saved: list[str | None] = [None] * PARTITIONS
         self.read: list[str] = [BEGINNING] * PARTITIONS
         """Up to where each feed was read."""
@@ -63,10 +71,13 @@ class Progress:
                 lost.append(self._unknown[number])
         return lost
 
-    def open(self, partition: int, before: str | None) -> Ticket:
-        """Hold a partition's cursor at the feed id before a hint, or where it was kept last if that is None."""
+    def open(self, partition: int, before: str | None, at: int | None = None) -> Ticket:
+        """Hold a partition's cursor at the feed id before a hint, or where it was kept last if that is None.
+
+        `at` (UTC ms) is when what the hint is about happened, None: now.
+        """
         number = next(self._numbers)
-        self._open[partition][number] = before
+        self._open[partition][number] = _Since(before, utc_ms() if at is None else at)
         return Ticket(partition, number)
 
     def close(self, ticket: Ticket) -> None:
@@ -76,7 +87,13 @@ class Progress:
     def cursor(self, partition: int) -> str | None:
         """Return up to where everything is done, None if that is no further than what was kept when we began."""
         # Hints are opened in the order of their feed, so the first one still open is the earliest.
-        return next(iter(self._open[partition].values()), self.read[partition])
+        first = next(iter(self._open[partition].values()), None)
+        return self.read[partition] if first is None else first.before
+
+    def lag_ms(self) -> int:
+        """Return for how long the earliest open hint has waited; a clock that lags the store's makes that shorter."""
+        now = utc_ms()
+        return max((now - next(iter(opened.values())).at for opened in self._open if opened), default=0)
 
     async def save(self) -> None:
         """Keep the cursors that have moved. Raise redis-py's errors."""
@@ -114,6 +131,12 @@ def order(feed_id: str) -> tuple[int, int]:
     """Return what orders the ids of a feed."""
     at, _, sequence = feed_id.partition("-")
     return int(at), int(sequence)
+
+
+def moment(feed_id: str) -> int:
+    """Return when an entry of a feed was added, by the store's clock (UTC ms)."""
+    at, _ = order(feed_id)
+    return at
 
 
 def _partition_of(stream: str) -> int:

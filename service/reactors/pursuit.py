@@ -20,7 +20,8 @@ from service.clock import Sleep
 from service.errors import Busy, StoreDown, Unconfirmed
 from service.feeds import Hint
 from service.log import Log
-from service.reactors.progress import Progress, Ticket, order
+from service.metrics import Counter, Gauge
+from service.reactors.progress import Progress, Ticket, moment, order
 
 T = TypeVar("T")
 
@@ -45,6 +46,15 @@ PASSING: Final = (StoreDown, Unconfirmed, Busy, ConnectionLost, TimedOut)
 
 
 _logger = logging.getLogger(__name__)
+_hints = Counter("evenfold_reactor_hints_total", "Hints read from the feeds.", "reactor")
+_errors = Counter(
+    "evenfold_reactor_errors_total",
+    "Looks that went wrong: passing, because of the store or of others, or failed.",
+    "reactor",
+    "kind",
+)
+_lag = Gauge("evenfold_reactor_lag_seconds", "most", "How long the earliest open hint has waited.", "reactor")
+_aside = Gauge("evenfold_reactor_streams_aside", "most", "Streams that are set aside after failures.", "reactor")
 
 
 class Seen(NamedTuple):
@@ -130,6 +140,7 @@ class Pursuit:
 
     def heed(self, hint: Hint) -> None:
         """See to it that a stream is looked at, unless what the hint says was seen already."""
+        _hints.add(self._reactor.name)
         partition, feed_id, stream, version = hint
         read = self._progress.read
         before, read[partition] = read[partition], feed_id
@@ -141,11 +152,11 @@ class Pursuit:
         if version <= watch.version:
             # Seen, but what is to be done about it may be still under way.
             if watch.running and not watch.present:
-                watch.present.append(self._progress.open(partition, before))
+                watch.present.append(self._progress.open(partition, before, moment(feed_id)))
             return
         watch.hinted = max(watch.hinted, version)
         if not watch.coming:
-            watch.coming.append(self._progress.open(partition, before))
+            watch.coming.append(self._progress.open(partition, before, moment(feed_id)))
         self._start(stream, watch)
 
     async def _look_at_all(self, lost: Ticket) -> None:
@@ -204,6 +215,7 @@ class Pursuit:
             try:
                 await self._step(stream, watch, version)
             except PASSING as error:
+                _errors.add(self._reactor.name, "passing")
                 _logger.warning("%s: %s must wait: %s", self._reactor.name, stream, type(error).__name__)
                 await self._sleep(SAVE_S)
             except Exception as error:  # noqa: BLE001 a stream that fails must hold up no other
@@ -244,6 +256,7 @@ class Pursuit:
 
     def _tell(self, stream: str, failures: int, error: Exception) -> None:
         """Log a failure by its kind and place: its message may hold a card."""
+        _errors.add(self._reactor.name, "failed")
         place = "".join(traceback.format_tb(error.__traceback__))
         _logger.error(
             "%s failed at %s, %d of %d times: %s\n%s",
@@ -268,6 +281,8 @@ class Pursuit:
 
     async def save(self) -> None:
         """Keep how far the reactor has got, if the store answers."""
+        _lag.set(self._progress.lag_ms() / 1_000, self._reactor.name)
+        _aside.set(len(self.aside), self._reactor.name)
         try:
             await self._progress.save()
         except (ConnectionLost, TimedOut) as error:
