@@ -6,6 +6,8 @@ Refused (service/game.py)     a rule says no: its reason is one of a closed list
 Obstacle                      everything else that a client may meet
 ├── Malformed                 the request is outside the contract
 ├── TooLarge                  the body is larger than any that is needed
+├── HeadersTooLarge           so are the headers or the target
+├── TimedOut                  the request did not come in within its time
 ├── Unsupported               the body is of another media type
 ├── Unacceptable              the answer can't be had in any media type that the client takes
 ├── Unauthenticated           no token, or one that is unknown, expired or revoked
@@ -19,6 +21,7 @@ Obstacle                      everything else that a client may meet
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
+├── Overloaded                there are too many connections for one more
 ├── Unconfirmed               the store can't be asked whether a decision went in
 ├── Damaged                   a log is not what appends alone can have made of it
 ├── NoRoom                    the store has too little room left for a new table
@@ -42,6 +45,14 @@ class Malformed(Obstacle):
 
 class TooLarge(Obstacle):
     """The body is larger than any that is needed."""
+
+
+class HeadersTooLarge(Obstacle):
+    """The headers or the target are larger than any that are needed."""
+
+
+class TimedOut(Obstacle):
+    """The request did not come in within its time."""
 
 
 class Unsupported(Obstacle):
@@ -139,6 +150,13 @@ class Busy(Obstacle):
         super().__init__("Too many others wrote to this table at once; nothing happened.")
 
 
+class Overloaded(Obstacle):
+    """There are too many connections for one more."""
+
+    def __init__(self) -> None:
+        super().__init__("There are too many connections for one more; try again later.")
+
+
 class Unconfirmed(Obstacle):
     """The store could not be asked in time whether a decision went in; `version` is the one it would have."""
 
@@ -148,17 +166,17 @@ class Unconfirmed(Obstacle):
         self.version = version
 
 
-class Damaged(Obstacle):
-    """The log of a stream is not what appends alone can have made of it; its message is for the operator."""
-
-    told = "The log of this table is damaged: nothing is answered from it until whoever runs the service has mended it."
-
-
 class NoRoom(Obstacle):
     """The store has too little room left for a new table; those that there are go on."""
 
     def __init__(self) -> None:
         super().__init__("The store has too little room left for a new table; those that there are go on.")
+
+
+class Damaged(Obstacle):
+    """The log of a stream is not what appends alone can have made of it; its message is for the operator."""
+
+    told = "The log of this table is damaged: nothing is answered from it until whoever runs the service has mended it."
 
 
 class StoreDown(Obstacle):

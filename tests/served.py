@@ -11,6 +11,8 @@ from typing import Any
 import httpx
 import uvicorn
 
+from service.api.connection import Connection
+from service.api.server import configured
 from service.app import Sources, create
 from service.settings import NO_LIMITS, Durability, Limits, Settings
 from tests.documented import serving_games
@@ -28,14 +30,12 @@ def served(
     sign_up: bool = True,
     limits: Limits = NO_LIMITS,
     durability: Durability = "store",
+    protocol: type[Connection] = Connection,
 ) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
     settings = Settings(redis=redis, keys=keys, games=games, sign_up=sign_up, limits=limits, durability=durability)
     app = create(settings, sources or Sources())
-    config = uvicorn.Config(
-        app, loop="uvloop", http="httptools", log_level="critical", lifespan="on", server_header=False
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(app, protocol))
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

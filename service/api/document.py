@@ -87,6 +87,10 @@ HEADERS: Mapping[str, tuple[str, object]] = {
         Annotated[str, Meta(pattern=whole('"[a-z-]{1,32}";q=[0-9]{1,9}(;w=[0-9]{1,9})?'), examples=['"requests";q=200;w=1'])],
     ),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
+    "X-Request-Id": (
+        "The name of this request: the `X-Request-Id` that it came with, else a new one.",
+        Annotated[str, Meta(pattern=whole("[A-Za-z0-9._-]{1,128}"), examples=["opening-41"])],
+    ),
     "WWW-Authenticate": ("That a bearer token is wanted.", Annotated[str, Meta(pattern=whole(r"Bearer [ -~]{1,200}"))]),
 }
 
@@ -100,7 +104,9 @@ _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
 # Headers that depend on what the request asked for.
 _ON_REQUEST = frozenset({"ETag", "Preference-Applied"})
 # What every route can answer with, whatever it does.
-_ANYWHERE = (500,)
+_ANYWHERE = (400, 408, 413, 431, 500, 503)
+# Headers that every answer has.
+_ALWAYS = ("X-Request-Id",)
 
 
 def document(routes: Iterable[Endpoint], games: Games) -> Schema:
@@ -203,9 +209,7 @@ class _Writer:
 
     def _answer(self, route: Endpoint, status: int) -> Schema:
         kind = route.answers[status]
-        answer: Schema = {"description": _ANSWERS[status]}
-        if route.headers:
-            answer["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in route.headers}
+        answer: Schema = {"description": _ANSWERS[status], "headers": _referred(*route.headers, *_ALWAYS)}
         content = {} if kind is None else {JSON: {"schema": self._schemas.answer(kind)}}
         if status != HTTPStatus.NOT_MODIFIED:
             content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())
@@ -241,15 +245,18 @@ class _Writer:
         response: Schema = {
             "description": f"{problems.TITLES[status]}: {', '.join(f'`{code}`' for code in codes)}.",
             "content": {problems.MEDIA_TYPE: {"schema": self._schemas.answer(_problem_of(game))}},
+            "headers": _referred(*_PROBLEM_HEADERS.get(status, ()), *_ALWAYS),
         }
-        if headers := _PROBLEM_HEADERS.get(status):
-            response["headers"] = {header: {"$ref": f"#/components/headers/{header}"} for header in headers}
         self._responses[name] = response
         return {"$ref": f"#/components/responses/{name}"}
 
     def _header(self, name: str) -> Schema:
         told, kind = HEADERS[name]
         return {"description": told, "required": name not in _ON_REQUEST, "schema": self._schemas.answer(kind)}
+
+
+def _referred(*headers: str) -> Schema:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
 
 
 _ANSWERS: Mapping[int, str] = {

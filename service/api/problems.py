@@ -5,30 +5,33 @@ version carries what was missed. No problem holds a card that was not the player
 """
 
 import logging
-import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
 
 from litestar import Response
 from litestar.exceptions import HTTPException
+from litestar.types import HTTPScope
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Id, Version, whole
-from service.api.answers import encoded
-from service.api.requests import AnyRequest
+from service.api.answers import Answer, answer, encoded
+from service.api.requests import AnyRequest, route_of
 from service.errors import (
     AlreadyCreated,
     Busy,
     Damaged,
     Forbidden,
+    HeadersTooLarge,
     KeyReused,
     Malformed,
     NoRoom,
     NotFound,
     Obstacle,
+    Overloaded,
     Stale,
     StoreDown,
+    TimedOut,
     TooLarge,
     TooMany,
     TooManyTables,
@@ -40,6 +43,7 @@ from service.errors import (
     Unsupported,
 )
 from service.game import LISTED, REASONS, NotHost, NotSeated, Refused
+from service.logs import kind_and_place
 from service.metrics import Counter
 from service.tables import MISSED
 
@@ -96,6 +100,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     NotSeated: (403, "not_seated"),
     NotFound: (404, "not_found"),
     Unacceptable: (406, "not_acceptable"),
+    TimedOut: (408, "timed_out"),
     Refused: (409, "refused"),
     Unreadable: (409, "name_unreadable"),
     AlreadyCreated: (409, "already_created"),
@@ -106,9 +111,11 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     KeyReused: (422, "key_reused"),
     TooMany: (429, "too_many_requests"),
     TooManyTables: (429, "too_many_tables"),
+    HeadersTooLarge: (431, "headers_too_large"),
     Busy: (503, "busy"),
     Damaged: (503, "log_damaged"),
     NoRoom: (503, "no_room"),
+    Overloaded: (503, "overloaded"),
     StoreDown: (503, "store_down"),
     Unconfirmed: (503, "unconfirmed"),
 }
@@ -131,12 +138,14 @@ TITLES: Mapping[int, str] = {
     404: "Not Found",
     405: "Method Not Allowed",
     406: "Not Acceptable",
+    408: "Request Timeout",
     409: "Conflict",
     412: "Precondition Failed",
     413: "Content Too Large",
     415: "Unsupported Media Type",
     422: "Unprocessable Content",
     429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
     500: "Internal Server Error",
     503: "Service Unavailable",
 }
@@ -171,7 +180,7 @@ def of_refusal(_: AnyRequest, refused: Refused) -> Response[bytes]:
     )
 
 
-def of_obstacle(_: AnyRequest, obstacle: Obstacle) -> Response[bytes]:
+def of_obstacle(_: AnyRequest | None, obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
     status, code = _stated(obstacle)
     field = obstacle.field if isinstance(obstacle, Malformed) else None
@@ -208,8 +217,26 @@ def of_framework(request: AnyRequest, error: HTTPException) -> Response[bytes]:
 
 def of_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
-    place = "".join(traceback.format_tb(error.__traceback__))
-    _logger.error("%s %s failed: %s\n%s", request.method, request.scope["path"], type(error).__name__, place)
+    return _bug(request.scope, error)
+
+
+def refusal(obstacle: Obstacle) -> Answer:
+    """Answer a request that does not reach the framework."""
+    return _outside(of_obstacle(None, obstacle))
+
+
+def failure(scope: HTTPScope, error: Exception) -> Answer:
+    """Answer a fault of the service that the framework did not meet."""
+    return _outside(_bug(scope, error))
+
+
+def _outside(response: Response[bytes]) -> Answer:
+    """Return the same as an application, without the framework that would send it."""
+    return answer(response.content, response.status_code or 500, response.headers, MEDIA_TYPE)
+
+
+def _bug(scope: HTTPScope, error: Exception) -> Response[bytes]:
+    _logger.error("%s %s failed: %s", scope["method"], route_of(scope), kind_and_place(error))
     detail = "The service has failed at this; nothing of the request is known to have happened."
     status, code = _BUG
     return _answer(Problem(type=_type(code), title=TITLES[status], status=status, code=code, detail=detail))

@@ -5,6 +5,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 from litestar import Request
+from litestar.types import HTTPScope
 
 from service.auth.scopes import ANY, Needed, suffices, told
 from service.auth.tokens import Identity, Tokens
@@ -16,6 +17,7 @@ T = TypeVar("T")
 AnyRequest = Request[Any, Any, Any]
 
 MAX_BODY = 65_536
+NO_ROUTE = "-"
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -40,6 +42,12 @@ def header(request: AnyRequest, name: bytes) -> str | None:
         return found.decode("ascii")
     except UnicodeDecodeError:
         raise Malformed(f"The header {name.decode()} must be ASCII.", name.decode()) from None
+
+
+def route_of(scope: HTTPScope) -> str:
+    """Return the template of a request's route, `-` where it found none; paths may hold what no log may."""
+    template: str = scope.get("path_template", NO_ROUTE)
+    return template.replace(":str}", "}") if ":" in template else template
 
 
 async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:

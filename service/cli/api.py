@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from service import logs
+from service.api.server import configured
 from service.app import create
-from service.cli.processes import GRACE_S, log_to_stderr, on_end, tell_ready
+from service.cli.processes import GRACE_S, on_end, tell_ready
 from service.cli.sentences import told
 from service.settings import Settings
 from service.store import connect
@@ -16,23 +18,11 @@ from service.store import connect
 
 def api(settings: Settings, fd: int) -> None:
     """Answer requests on the listening socket with this descriptor, until SIGTERM or the supervisor's death."""
-    log_to_stderr()
+    logs.configure(settings.log_format, settings.log_level)
     with told():
         app = create(settings)
         asyncio.run(_see_the_store(settings.redis))
-    config = uvicorn.Config(
-        app,
-        loop="uvloop",
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # Who forwards may claim anything; there is no list of whom to trust.
-        log_config=None,
-        timeout_graceful_shutdown=GRACE_S,
-    )
-    _Worker(config).run([socket.socket(fileno=fd)])
+    _Worker(configured(app, grace_s=GRACE_S)).run([socket.socket(fileno=fd)])
 
 
 class _Worker(uvicorn.Server):
@@ -40,6 +30,7 @@ class _Worker(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         on_end(self.end)
+        asyncio.get_running_loop().set_exception_handler(logs.of_loop)
         await super().startup(sockets)
         tell_ready()
 

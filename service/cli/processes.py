@@ -7,7 +7,6 @@ reaches the supervisor alone, which then ends everything in order.
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -61,11 +60,6 @@ def on_end(end: Callable[[], None]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
     on_orphaned(end)
-
-
-def log_to_stderr() -> None:
-    """Write what deserves attention to the error stream, which the supervisor shares with its processes."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 def on_orphaned(end: Callable[[], None]) -> None:

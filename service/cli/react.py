@@ -4,8 +4,9 @@ import asyncio
 
 import uvloop
 
+from service import logs
 from service.app import service
-from service.cli.processes import log_to_stderr, on_end, tell_ready
+from service.cli.processes import on_end, tell_ready
 from service.cli.sentences import told
 from service.reactors.run import run
 from service.settings import Settings
@@ -13,12 +14,13 @@ from service.settings import Settings
 
 def react(settings: Settings) -> None:
     """Run the reactors, until SIGTERM or the supervisor's death."""
-    log_to_stderr()
+    logs.configure(settings.log_format, settings.log_level)
     with told():
         uvloop.run(_react(settings))
 
 
 async def _react(settings: Settings) -> None:
+    asyncio.get_running_loop().set_exception_handler(logs.of_loop)
     stop = asyncio.Event()
     on_end(stop.set)
     async with service(settings) as parts:

@@ -4,6 +4,7 @@ Unusable    what was asked can't be done as it was asked: exit code 2
 Failed      it could have been done, and was not: exit code 1
 """
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from typer import TyperException
 
+from service import logs
 from service.auth.keys import KeysUnfit
 from service.embedded import Occupied, StoreFailed
 from service.store import StoreUnfit
@@ -38,7 +40,9 @@ def told() -> Iterator[None]:
 
 
 def say(sentence: str, style: str = "") -> None:
-    """Write a sentence to the error stream, which may be a file, a journal or a terminal."""
+    """Write a sentence to the error stream, which may be a file, a journal or a terminal; as JSON where logs are."""
+    if logs.tell(sentence, logging.WARNING if style else logging.INFO):
+        return
     console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
     console.print(sentence, style=style)
     sys.stderr.flush()

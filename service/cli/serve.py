@@ -18,6 +18,7 @@ from typing import NamedTuple
 from redis import RedisError
 from rich.console import Console
 
+from service import logs
 from service.auth.keys import is_at_home, secret_from
 from service.cli.games import found
 from service.cli.keptstore import LOOK_S, KeptStore
@@ -52,6 +53,7 @@ class Plan(NamedTuple):
 
 def serve(plan: Plan) -> int:
     """Serve until SIGINT, SIGTERM or SIGHUP; return the exit code. Raise Unusable or Failed where that can't begin."""
+    logs.configure(plan.settings.log_format, plan.settings.log_level)
     found(plan.settings.games)
     if plan.place.redis is not None:
         try:
