@@ -14,7 +14,7 @@ from litestar.types import ExceptionHandlersMap
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems, tokens
+from service.api import catalogue, documents, health, lobby, players, problems, tokens, traffic
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.requests import MAX_BODY
@@ -172,7 +172,7 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
         logging_config=None,
     )
     app.state.routes = routes
-    app.asgi_handler = Edge(app.asgi_handler)
+    app.asgi_handler = Edge(app.asgi_handler, traffic.count)
     return app
 
 
