@@ -10,16 +10,14 @@ from projections.lobby import Summary
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.requests import AnyRequest, identity, known_query, query
-from service.errors import Malformed
-from service.lobby import Filter, Lobby
+from service.errors import NotFound
+from service.lobby import CURSOR, Filter, Lobby
 
 MAX_TABLES = 100
 
 Listing = Literal["open", "playing"]
 Count = Annotated[int, Meta(ge=1, le=MAX_TABLES)]
-Cursor = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern=whole("[A-Za-z0-9_-]+"), description="Where to read on; opaque.")
-]
+Cursor = Annotated[str, Meta(pattern=whole(CURSOR), description="Where to read on; opaque.")]
 
 
 class Tables(Struct, frozen=True):
@@ -35,7 +33,7 @@ async def tables(request: AnyRequest) -> ASGIResponse:
     known_query(request, "game", "status", "after", "limit")
     game = query(request, "game", GameName, "") or None
     if game is not None and request.app.state.games.named(game) is None:
-        raise Malformed(f"There is no game {game} here.", "game")
+        raise NotFound(f"There is no game {game} here.")
     status: Listing | None = query(request, "status", Listing, None)  # type: ignore[arg-type] # mypy takes no Literal for a type
     after = query(request, "after", Cursor, "") or None
     limit = query(request, "limit", Count, MAX_TABLES)
@@ -58,7 +56,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("limit", "query", Count, "At most so many tables in a page."),
         ),
         answers={200: Tables},
-        errors=(400, 401, 429, 503),
+        errors=(400, 401, 404, 429, 503),
         tag="tables",
     ),
 )

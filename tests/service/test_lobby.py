@@ -137,7 +137,7 @@ async def test_pages_neither_repeat_nor_hide_a_table_while_others_come_and_go(lo
     assert len(always) < 200
 
 
-@pytest.mark.parametrize("cursor", ["x", "MDAw", "bm8gY3Vyc29yIG9mIG91cnM", "*", "A" * 58])
+@pytest.mark.parametrize("cursor", ["x", "0" * 41, "0" * 43, "u" * 42, "0" * 16 + ":" + "a" * 25, "0" * 16 + "u" * 26])
 async def test_a_cursor_that_is_not_ours_is_malformed(lobby: Lobby, cursor: str) -> None:
     with pytest.raises(Malformed):
         await lobby.tables(EVERY, cursor, 10)
@@ -189,7 +189,6 @@ async def test_what_is_outside_the_contract_is_told_by_its_parameter(
 ) -> None:
     with served(valkey_url, tmp_path) as url, closing(Person(url).http) as ada:
         bad = {
-            "game=whist": "game",
             "game=": "game",
             "game=chinkway&game=chinkway": "game",
             "status=ended": "status",
@@ -204,6 +203,7 @@ async def test_what_is_outside_the_contract_is_told_by_its_parameter(
         for query, field in bad.items():
             answer = ada.get(f"/v1/tables?{query}")
             assert (answer.status_code, answer.json()["field"]) == (400, field), query
-        assert "whist" in ada.get("/v1/tables?game=whist").json()["detail"]
+        unknown = ada.get("/v1/tables?game=whist")
+        assert (unknown.status_code, "whist" in unknown.json()["detail"]) == (404, True)
         assert ada.get("/v1/tables?game=chinkway&limit=100").json() == {"tables": [], "next": None}
         assert ada.get("/v1/tables", headers={"Authorization": ""}).status_code == 401
