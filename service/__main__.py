@@ -188,6 +188,23 @@ def token(
     sys.stdout.write(work.token(place, work.Wanted(account, name, scope or (), expires)) + "\n")
 
 
+@app.command(epilog=WHERE)
+def erase(
+    account: Annotated[str, typer.Argument(help="The id of an account.")],
+    yes: Annotated[bool, typer.Option("--yes", metavar="", help="Do it; it can't be undone.")] = False,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+    games: Games = None,
+) -> None:
+    """Erase an account for good: it gives up its seats, its tokens end, its name is forgotten.
+
+    Tables that it has opened and that have not begun are abandoned. The log keeps its id, which has no name any more.
+    """
+    from service.cli import erase as work
+
+    work.erase(Place(data.expanduser().absolute(), redis), account, games or (), sure=yes)
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     try:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from service import bots, games
 from service.api import catalogue, documents, health, lobby, players, problems, tokens, traffic
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
+from service.api.forwarded import Proxies
 from service.api.requests import MAX_BODY
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
@@ -58,6 +60,7 @@ class Sources:
     chances: Chances = chance_of
     entropy: Callable[[int], bytes] = os.urandom
     clock: Callable[[], int] | None = None
+    monotonic_ns: Callable[[], int] = time.monotonic_ns
 
 
 @dataclass
@@ -74,6 +77,7 @@ class Service:
     tokens: Tokens
     rates: Rates
     sign_ups: SignUps
+    proxies: Proxies
     erasing: Erasing
     lobby: Lobby
     watch: Watch
@@ -116,7 +120,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 tables=tables,
                 accounts=accounts,
                 tokens=tokens,
-                rates=Rates(settings.limits.requests),
+                rates=Rates(settings.limits.requests, sources.monotonic_ns),
+                proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
                 erasing=Erasing(tables, attendance, accounts, tokens),
                 lobby=Lobby(redis),

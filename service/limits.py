@@ -28,19 +28,20 @@ BURST_S: Final = 2
 
 MINUTE_MS: Final = 60_000
 
+_SECOND_NS: Final = 1_000_000_000
 _REMEMBERED: Final = 10_000
 
 
 class Rates:
     """How fast the accounts of this process send requests: `limit` a second each, 0 for no limit."""
 
-    def __init__(self, limit: int, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """Let in so many a second, by this clock (seconds)."""
+    def __init__(self, limit: int, monotonic: Callable[[], int] = time.monotonic_ns) -> None:
+        """Let in so many a second, by this clock (ns: what is whole adds up without an error)."""
         self._limit = limit
         self._monotonic = monotonic
-        self._interval = 1 / limit if limit else 0.0
-        self._ahead = BURST_S - self._interval  # A request more than this ahead of its time comes too early.
-        self._full_at: dict[str, float] = {}
+        self._interval = _SECOND_NS // limit if limit else 0
+        self._ahead = BURST_S * _SECOND_NS - self._interval  # A request further ahead of its time comes too early.
+        self._full_at: dict[str, int] = {}
         self._room = _REMEMBERED
 
     def take(self, account: str) -> None:
@@ -55,11 +56,11 @@ class Rates:
         if len(self._full_at) > self._room:
             self._forget(now)
 
-    def _too_many(self, early_s: float) -> TooMany:
+    def _too_many(self, early_ns: int) -> TooMany:
         message = f"An account may send {self._limit} requests a second."
-        return TooMany(message, "requests", self._limit, 1, math.ceil(early_s) or 1)
+        return TooMany(message, "requests", self._limit, 1, math.ceil(early_ns / _SECOND_NS))
 
-    def _forget(self, now: float) -> None:
+    def _forget(self, now: int) -> None:
         """Forget accounts whose bucket is full again, and look for them less often the more are left."""
         self._full_at = {account: full_at for account, full_at in self._full_at.items() if full_at > now}
         self._room = max(_REMEMBERED, 2 * len(self._full_at))

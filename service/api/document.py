@@ -80,11 +80,15 @@ HEADERS: Mapping[str, tuple[str, object]] = {
     "Preference-Applied": ("Stands there if the view was asked for.", Literal["return=representation"]),
     "RateLimit": (
         "What is left of a policy, `r`, and for how many seconds, `t`.",
-        Annotated[str, Meta(pattern=whole('"[a-z-]{1,32}";r=[0-9]{1,9}(;t=[0-9]{1,9})?'), examples=['"requests";r=0;t=1'])],
+        Annotated[
+            str, Meta(pattern=whole('"[a-z-]{1,32}";r=[0-9]{1,9}(;t=[0-9]{1,9})?'), examples=['"requests";r=0;t=1'])
+        ],
     ),
     "RateLimit-Policy": (
         "A policy: `q` requests in `w` seconds, or without `w` so many things at any one time.",
-        Annotated[str, Meta(pattern=whole('"[a-z-]{1,32}";q=[0-9]{1,9}(;w=[0-9]{1,9})?'), examples=['"requests";q=200;w=1'])],
+        Annotated[
+            str, Meta(pattern=whole('"[a-z-]{1,32}";q=[0-9]{1,9}(;w=[0-9]{1,9})?'), examples=['"requests";q=200;w=1'])
+        ],
     ),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
     "X-Request-Id": (

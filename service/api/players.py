@@ -6,6 +6,7 @@ from litestar.response.base import ASGIResponse
 from events.base import Id
 from service.api.answers import MAX_IDS, Ids, Me, NewPlayer, Player, Players, Renaming, Welcome, answer, empty
 from service.api.endpoint import Endpoint, Parameter
+from service.api.forwarded import Proxies
 from service.api.requests import AnyRequest, body, identity, known_query, no_body
 from service.auth.accounts import Account, Accounts
 from service.auth.scopes import ACCOUNT, SIGN_UP
@@ -28,7 +29,8 @@ async def sign_up(request: AnyRequest) -> ASGIResponse:
         raise Forbidden("Sign-up is closed here; ask the host for a token.")
     wanted = await body(request, _new_player)
     sign_ups: SignUps = state.sign_ups
-    await sign_ups.take(request.client.host if request.client is not None else "")
+    proxies: Proxies = state.proxies
+    await sign_ups.take(proxies.client_of(request))
     account = await _accounts(request).create(wanted.name)
     tokens: Tokens = state.tokens
     issued = await tokens.issue(account.id, Grant(SIGN_UP))

@@ -1,0 +1,64 @@
+"""An account erased by whoever runs the service, for good, as its owner may by `DELETE /v1/me`."""
+
+import asyncio
+from collections.abc import Sequence
+
+from redis.asyncio import Redis
+
+from service import bots
+from service.attendance import Attendance
+from service.auth.accounts import Accounts
+from service.auth.tokens import Tokens
+from service.cli.games import found
+from service.cli.opened import opened
+from service.cli.sentences import Failed, Unusable, say
+from service.erasing import Erasing
+from service.errors import NotFound, Obstacle
+from service.games import Games
+from service.log import Log
+from service.settings import Place
+from service.tables import Tables
+
+
+def erase(place: Place, account: str, modules: Sequence[str], *, sure: bool) -> None:
+    """Erase an account, and say so on the error stream; one that is erased already is looked through again.
+
+    Raise Unusable or Failed.
+    """
+    if not sure:
+        raise Unusable(
+            f"Erasing {account} can't be undone: its seats are given up, its name is gone; say --yes to do it"
+        )
+    asyncio.run(_erased(place, account, found(modules)))
+
+
+async def _erased(place: Place, account: str, games: Games) -> None:
+    async with opened(place, "evenfold erase") as redis:
+        accounts = Accounts(redis)
+        called = await _name(accounts, account)
+        log = Log(redis)
+        try:
+            tables = await _erasing(redis, log, games, accounts).erase(account)
+        except KeyError as unknown:
+            raise Failed(f"{called} is not erased altogether; name the game of {unknown} with --games") from None
+        except Obstacle as obstacle:
+            raise Failed(f"{called} is not erased altogether; say it again: {obstacle}") from None
+        finally:
+            await log.close()
+        say(f"{called} is erased, and has no part any more in the {tables} tables where it may have had one.")
+
+
+def _erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
+    # No request comes in here that could be repeated, so that nothing is derived from the secret.
+    tables = Tables(log, games, bots.find(), secret=b"")
+    return Erasing(tables, Attendance(redis), accounts, Tokens(redis))
+
+
+async def _name(accounts: Accounts, account: str) -> str:
+    """Return what to call an account; raise Unusable if there never was one of this id."""
+    try:
+        return f"{(await accounts.find(account)).name} ({account})"
+    except NotFound:
+        if await accounts.is_condemned(account):
+            return f"Account {account}"
+        raise Unusable(f"The store has no account {account}") from None
