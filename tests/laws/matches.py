@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from events.base import By, Decision, Entry, Event
-from events.table import Ended, Seeded, TableEvent
+from events.table import Ended, Seeded, Started, TableEvent
 from projections import fold
 from projections.table import Table
 from service.game import REASONS, AnyGame, AnyTable, Ask, Command, Refused
@@ -39,6 +39,11 @@ class Match:
     def seats(self) -> range:
         """The numbers of the seats."""
         return range(self.setup.seats)
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The numbers of the seats with which play started; none where it did not."""
+        return next((event.seats for events in self.decided for event in events if isinstance(event, Started)), ())
 
     @property
     def viewers(self) -> tuple[int | None, ...]:

@@ -19,7 +19,10 @@ from tests.laws.audience import statement
 
 FULL = os.environ.get("EVENFOLD_LAWS") == "full"
 TOY = "tests.toy.service.toy"
-GAMES = games.find(TOY)
+MODULES = (TOY,)
+"""The games of the laws that lie outside the tree."""
+
+GAMES = games.find(*MODULES)
 
 AnyOptions = Any
 

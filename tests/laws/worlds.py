@@ -18,7 +18,7 @@ from events.table import Order, Shuffled
 from projections import fold
 from service import bots
 from service.bots import Bot
-from service.chance import bot_stream
+from service.chance import NUMBERS_PER_DEAL, bot_stream
 from service.game import AnyTable, Ask, Command, Refused
 from service.referee import Create, Referee
 from tests.laws.matches import Match
@@ -37,13 +37,21 @@ _NAME = re.compile(rb'"([A-Za-z0-9]{2,4})"')
 
 
 class Deal(NamedTuple):
-    """The stretch of a match from before a pack was shuffled up to some version, as one seat lived it."""
+    """The stretch of a match from before a deal up to some version, as a seat lived it, or the spectator (None)."""
 
     match: Match
-    seat: int
+    seat: int | None
     before: AnyTable
     entries: Sequence[Entry[Raw, Event]]
     orders: Sequence[Order]
+
+
+class World(NamedTuple):
+    """A deal with other cards: the table at its end, the orders of all its shuffles, the commands given in it."""
+
+    table: AnyTable
+    orders: Mapping[int, Sequence[str | int]]
+    commands: Sequence[Command]
 
 
 def a_choice_needs_no_secrets(match: Match, others: Sequence[Bot] = BOTS, probes: int = PROBES) -> int:
@@ -51,31 +59,35 @@ def a_choice_needs_no_secrets(match: Match, others: Sequence[Bot] = BOTS, probes
     found = 0
     random = Random(match.setup.seed)
     versions = sorted(random.sample(range(1, len(match.stored) + 1), min(probes, len(match.stored))))
-    for table, deal in _deals(match, versions):
+    for table, deal in deals(match, versions):
         for seat in table.to_act:
-            lived = deal._replace(seat=seat)
-            other = _another_world(lived, random)
+            other = another_world(deal._replace(seat=seat), random)
             if other is not None:
-                _same(match, seat, table, other, others)
+                _same(match, seat, table, other.table, others)
                 found += 1
     return found
 
 
-def _deals(match: Match, versions: Sequence[int]) -> Iterator[tuple[AnyTable, Deal]]:
+def deals(match: Match, versions: Sequence[int]) -> Iterator[tuple[AnyTable, Deal]]:
     """Yield the table at each of these versions, with the deal that it stands in."""
     entries = match.entries()
     before, start = match.empty(), 0
     table = match.empty()
     for number, (entry, stored) in enumerate(zip(entries, match.stored, strict=True)):
-        if any(isinstance(event, Shuffled) and isinstance((event.order or (0,))[0], str) for event in entry.events):
+        if any(map(begins_a_deal, entry.events)):
             before, start = deepcopy(table), number
         fold.add(match.game.projection, table, entry, stored.h)
         if table.version in versions and table.play is not None:
             yield table, Deal(match, 0, before, entries[start : number + 1], tuple(table.orders))
 
 
-def _another_world(deal: Deal, random: Random) -> AnyTable | None:
-    """Return the table as it would stand with hidden cards changed about, None where no try gives a world."""
+def begins_a_deal(event: Event) -> bool:
+    """Tell whether an event shuffles the pack of a deal."""
+    return isinstance(event, Shuffled) and event.c > 0 and event.c % NUMBERS_PER_DEAL == 0
+
+
+def another_world(deal: Deal, random: Random) -> World | None:
+    """Return the deal as it would be with hidden cards changed about, None where no try gives a world."""
     lived = _sent(deal, deal.entries)
     seen = set(_NAME.findall(b"".join(lived)))
     fresh = [order for order in deal.orders if order not in deal.before.orders and isinstance(order.order[0], str)]
@@ -86,10 +98,11 @@ def _another_world(deal: Deal, random: Random) -> AnyTable | None:
         size = max(2, len(hidden) >> attempt // 2 * 2)
         if len(hidden) >= size:
             some = random.sample(hidden, size)
-            changed = dict(zip(some, random.sample(some, size), strict=True))
-            table = _lived(deal, [_permuted(order, changed) for order in orders], changed, lived)
-            if table is not None:
-                return table
+            # Each goes where another was: a world in which none has moved would show nothing.
+            changed = dict(zip(some, [*some[1:], some[0]], strict=True))
+            world = _lived(deal, [_permuted(order, changed) for order in orders], changed, lived)
+            if world is not None:
+                return world
     return None
 
 
@@ -101,7 +114,7 @@ class Impossible(Exception):
     """A pack that this world shuffles is not of the cards that its order is of."""
 
 
-class _World(Stated):
+class _Possible(Stated):
     """The stated orders of a world that may turn out impossible."""
 
     def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
@@ -118,16 +131,18 @@ def _sent(deal: Deal, entries: Sequence[Entry[Raw, Event]]) -> list[bytes]:
     return [_encode([fold.redact(projection, event, deal.seat) for event in entry.events]) for entry in entries]
 
 
-def _lived(deal: Deal, orders: Sequence[Order], changed: Mapping[str, str], lived: Sequence[bytes]) -> AnyTable | None:
-    """Play the deal with other orders; return the table if the seat is sent what it was sent, None if not."""
+def _lived(deal: Deal, orders: Sequence[Order], changed: Mapping[str, str], lived: Sequence[bytes]) -> World | None:
+    """Play the deal with other orders; return it if the viewer is sent what it was sent, None if not."""
     match = deal.match
-    chance = _World({order.c: order.order for order in (*deal.orders, *orders)})
+    stated = {order.c: order.order for order in (*deal.orders, *orders)}
+    chance, commands = _Possible(stated), []
     referee = Referee(lambda _: chance)
     table = deepcopy(deal.before)
     for entry, sent in zip(deal.entries, lived, strict=True):
         command = match.command(entry)
-        if entry.by.seat != deal.seat:
+        if entry.by.seat != deal.seat or deal.seat is None:
             command = _renamed(command, changed)
+        commands.append(command)
         ask = Ask(entry.by, command, entry.at)
         try:
             events = (
@@ -141,7 +156,7 @@ def _lived(deal: Deal, orders: Sequence[Order], changed: Mapping[str, str], live
         if _sent(deal, [other]) != [sent]:
             return None
         fold.add(match.game.projection, table, other, match.stored[entry.version - 1].h)
-    return table
+    return World(table, stated, commands)
 
 
 def _renamed(command: Command, changed: Mapping[str, str]) -> Command:

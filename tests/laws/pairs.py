@@ -1,0 +1,190 @@
+"""Law 2: whoever can't tell two tables apart by what it may see gets the same bytes from both, whatever it asks.
+
+Twins are played side by side on two stages. At every step of theirs the viewer, and everybody who sees no cards, asks
+both for the same, on every route; the answers must be alike byte for byte, errors, headers and lengths included.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Raw
+
+from events.base import By, Entry, Event
+from service.api.endpoint import Endpoint
+from service.auth.scopes import SCOPES
+from service.game import AnyGame, AnyTable, Command
+from service.referee import Create, Leave, Sit, Start
+from tests.laws.calls import Call, Moment, calls, is_of_a_table, posted
+from tests.laws.setups import FULL
+from tests.laws.stages import Numbering, Said, Stage
+from tests.laws.twins import Twins
+
+# How often each call is made in twins, at most at every `LEAST`th step, and as how many of those who see no cards at a
+# step; all come up in turn. At full size everybody asks everything at every step.
+OFTEN = 3
+LEAST = 4
+ROLES = 100 if FULL else 3
+
+# What changes whoever asks it: the last thing that is asked.
+ENDING = frozenset({("DELETE", "/v1/me")})
+
+# Numbers of the process itself, which differ from one second to the next. They are searched for secrets instead.
+MEASURED = frozenset({"/metrics"})
+
+STRANGER = "evf_" + "x" * 43
+
+
+@dataclass
+class Cast:
+    """Who takes part on a stage: accounts and their tokens by role, and the table that they play at."""
+
+    stage: Stage
+    tokens: dict[str, str | None]
+    accounts: dict[str, str]
+    table: str = ""
+
+    def say(self, call: Call, role: str) -> Said:
+        """Make a request as somebody."""
+        return self.stage.say(call, self.tokens[role], {"table": self.table, "player": self.accounts["host"]})
+
+
+def cast(stage: Stage, seats: Sequence[int]) -> Cast:
+    """Sign everybody up: the host, one a seat, and those who look on with any kind of token."""
+    people = {name: stage.sign_up(name) for name in ("host", "onlooker", *(f"seat {seat}" for seat in seats))}
+    tokens: dict[str, str | None] = {name: token for name, (_, token) in people.items()}
+    found = Cast(stage, tokens, {name: account for name, (account, _) in people.items()})
+    onlooker = found.accounts["onlooker"]
+    found.tokens |= {"nobody": None, "stranger": STRANGER, "onlooker without scope": stage.token(onlooker)}
+    for scope in SCOPES:
+        found.tokens[f"onlooker as {scope}"] = stage.token(onlooker, scope)
+    for seat in seats:
+        account = found.accounts[f"seat {seat}"]
+        found.tokens[f"seat {seat} as arbiter"] = stage.token(account, "play", "arbiter", "admin")
+    return found
+
+
+@dataclass
+class Pair:
+    """Twins as they are played on two stages."""
+
+    twins: Twins
+    casts: tuple[Cast, Cast]
+    numbers: tuple[Numbering, Numbering] = field(default_factory=lambda: (Numbering(), Numbering()))
+
+    def alike(self, call: Call, role: str, version: int) -> None:
+        """Hold: both stages answer somebody the same."""
+        self.same([cast.say(call, role) for cast in self.casts], call, f"{role} at version {version}")
+
+    def same(self, said: Sequence[Said], call: Call, who: str) -> None:
+        """Hold: two answers are the same."""
+        told = [numbers.of(answer) for numbers, answer in zip(self.numbers, said, strict=True)]
+        assert told[0] == told[1], f"{call} tells {who} what lies hidden:\n{told[0]}\n\n{told[1]}"
+
+    def decide(self, entry: Entry[Raw, Event], version: int) -> None:
+        """Give each stage the command that led to a version; the viewer's own, twice, must be answered the same."""
+        who = _role(entry.by)
+        own = self.twins.viewer is not None and entry.by.seat == self.twins.viewer
+        key = f"key-{version}"
+        posts = [_call(self.twins.match.game, commands[version - 1], key) for commands in self.twins.commands]
+        said = [cast.say(call, who) for cast, call in zip(self.casts, posts, strict=True)]
+        assert [answer.status // 100 for answer in said] == [2, 2], (posts, said)
+        if isinstance(self.twins.commands[0][version - 1], Create):
+            for cast, answer, orders in zip(self.casts, said, self.twins.orders, strict=True):
+                cast.table = answer.json["table"]
+                cast.stage.orders[cast.table] = orders
+        if own and version > self.twins.first:
+            self.same(said, posts[0], who)
+            self.alike(posts[0], who, version)
+
+
+def nothing_hidden_is_told(twins: Twins, stages: tuple[Stage, Stage]) -> int:
+    """Hold law 2 at every step of these twins; return in how many answers it was held."""
+    seats = twins.match.taken
+    pair = Pair(twins, (cast(stages[0], seats), cast(stages[1], seats)))
+    routes = stages[0].routes
+    own = [route for route in routes if is_of_a_table(route) and route.tag == twins.match.game.name]
+    told = 0
+    for table, entry, _ in twins.match.versions():
+        pair.decide(entry, table.version)
+        if table.version > twins.first:
+            told += _held(pair, table, own)
+        if table.version == twins.last:
+            told += _everywhere(pair, table, routes)
+            return told
+    raise AssertionError(f"the match ended before version {twins.last}")
+
+
+def _held(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
+    """Ask on these routes, as the viewer and some of those who see no cards; return how often."""
+    told = 0
+    stride = 1 if FULL else max((pair.twins.last - pair.twins.first) // OFTEN, LEAST)
+    outside = [*_outside(table)]
+    turned = [outside[(ROLES * table.version + turn) % len(outside)] for turn in range(min(ROLES, len(outside)))]
+    for turn, (role, seat) in enumerate([*_inside(pair.twins), *turned]):
+        asked = [call for route in routes for call in calls(route, Moment(pair.twins.match, table, seat))]
+        for call in asked[(table.version + turn) % stride :: stride]:
+            pair.alike(call, role, table.version)
+            told += 1
+    return told
+
+
+def _inside(twins: Twins) -> Iterator[tuple[str, int]]:
+    """Yield the roles of the viewer who has a seat."""
+    if twins.viewer is not None:
+        yield f"seat {twins.viewer}", twins.viewer
+        yield f"seat {twins.viewer} as arbiter", twins.viewer
+
+
+def _outside(table: AnyTable) -> Iterator[tuple[str, int | None]]:
+    """Yield the roles that see no cards, each with the seat that it gave up, if any."""
+    for seat in table.resigned:
+        yield f"seat {seat}", seat
+        yield f"seat {seat} as arbiter", seat
+    for role in ("nobody", "stranger", "host", "onlooker", "onlooker without scope"):
+        yield role, None
+    yield from ((f"onlooker as {scope}", None) for scope in SCOPES)
+
+
+def _everywhere(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
+    """Ask on every route at the end of the twins, and last what can be asked only once."""
+    for cast in pair.casts:
+        cast.stage.list_in_lobby(cast.table)
+    routes = [route for route in routes if route.path not in MEASURED]
+    lasting = [route for route in routes if (route.method, route.path) not in ENDING]
+    told = _held(pair, table, lasting)
+    _somebody_sees_the_difference(pair)
+    if pair.twins.viewer is not None:
+        for method, path in sorted(ENDING & {(route.method, route.path) for route in routes}):
+            pair.alike(Call(method, path), f"seat {pair.twins.viewer}", table.version)
+            told += 1
+    return told
+
+
+def _somebody_sees_the_difference(pair: Pair) -> None:
+    """Hold: the twins are two worlds, and there are eyes that see it."""
+    look = Call("GET", f"/v1/{pair.twins.match.game.name}/tables/{{table}}")
+    roles = [role for role in pair.casts[0].tokens if role.startswith("seat ")]
+    first, second = ([cast.say(look, role) for role in roles] for cast in pair.casts)
+    assert list(map(Numbering().of, first)) != list(map(Numbering().of, second)), (
+        "nobody sees that the cards lie otherwise"
+    )
+
+
+def _role(by: By) -> str:
+    return "host" if by.seat is None else f"seat {by.seat}"
+
+
+def _call(game: AnyGame, command: Command, key: str) -> Call:
+    """Return the request by which a command comes; all but leaving are named by a key."""
+    once, path = ("Idempotency-Key", key), f"/v1/{game.name}/tables"
+    match command:
+        case Create(seats=seats, options=options, start=start):
+            return posted(path, {"seats": seats, "options": options, "start": start}, once)
+        case Sit(seat=seat, nonce=nonce):
+            return posted(f"{path}/{{table}}/seats", {"seat": seat, "nonce": nonce}, once)
+        case Leave():
+            return Call("DELETE", f"{path}/{{table}}/seats/me")
+        case Start():
+            return Call("POST", f"{path}/{{table}}/start", (once,))
+        case _:
+            return posted(f"{path}/{{table}}/commands", command, once, ("Prefer", "return=representation"))

@@ -1,0 +1,193 @@
+"""A stage: a server with a store of its own, whose cards lie as stated, and people who talk to it byte by byte.
+
+What is said is compared as it came over the wire: status, headers in their order, body. Only what differs from stage
+to stage by nature is put aside: ids, hashes and tokens are numbered as they come up, moments are left out.
+"""
+
+import asyncio
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
+
+from projections import lobby
+from service.api.endpoint import Endpoint
+from service.app import Sources, endpoints
+from service.auth.scopes import Scope
+from service.auth.tokens import Grant, Tokens
+from service.chance import Shuffles
+from service.embedded import Embedded
+from service.game import AnyTable
+from service.games import find
+from service.lobby import Lobby
+from service.referee import chance_of
+from service.streams import keys_of, table_stream
+from tests.laws.calls import Call, posted
+from tests.served import served
+from tests.stated import Stated
+
+FIRST_AT = 1_700_000_000_000
+
+# Which header says nothing but when, or which request it was.
+PASSING = frozenset({"date", "x-request-id", "traceparent"})
+
+_VARYING = re.compile(
+    r"(?P<token>evf_[A-Za-z0-9_-]{43})|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
+    r"|\b(?P<moment>1[0-9]{12})\b|(?<=\"next\":\")(?P<cursor>[A-Za-z0-9_-]{40,64})(?=\")"
+)
+
+
+class Said(NamedTuple):
+    """An answer as it came over the wire."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 any JSON
+        """The body read as JSON."""
+        return msgspec.json.decode(self.body)
+
+
+class Line:
+    """A connection to a server on the loopback, that reads what comes and makes nothing of it."""
+
+    def __init__(self, port: int) -> None:
+        """Connect to the server on a port."""
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._answers = self._socket.makefile("rb")
+
+    def exchange(self, call: Call) -> Said:
+        """Send a request and return the answer to it."""
+        body = call.body or b""
+        length = [("Content-Length", str(len(body)))] if body or call.method != "GET" else []
+        headers = "".join(f"{name}: {value}\r\n" for name, value in (("Host", "stage"), *length, *call.headers))
+        self._socket.sendall(f"{call.method} {call.path} HTTP/1.1\r\n{headers}\r\n".encode() + body)
+        status = int(self._answers.readline().split()[1])
+        found = tuple(self._headers())
+        return Said(status, found, b"".join(self._body(status, {name.lower(): value for name, value in found})))
+
+    def close(self) -> None:
+        """Hang up."""
+        self._answers.close()
+        self._socket.close()
+
+    def _headers(self) -> Iterator[tuple[str, str]]:
+        while line := self._answers.readline().rstrip().decode("latin-1"):
+            name, _, value = line.partition(": ")
+            yield name, value
+
+    def _body(self, status: int, headers: Mapping[str, str]) -> Iterator[bytes]:
+        if "content-length" in headers:
+            yield self._answers.read(int(headers["content-length"]))
+        elif headers.get("transfer-encoding") == "chunked":
+            while size := int(self._answers.readline(), 16):
+                yield self._answers.read(size)
+                self._answers.readline()
+            self._answers.readline()
+        else:
+            assert status in {204, 304}, (status, headers)
+
+
+@dataclass
+class Numbering:
+    """Numbers for what differs from stage to stage by nature, as it comes up: the same thing, the same number."""
+
+    known: dict[str, str] = field(default_factory=dict)
+
+    def of(self, said: Said) -> str:
+        """Write an answer with numbers for ids, hashes and tokens, and without moments."""
+        headers = (f"{name}: {len(value) if name.lower() in PASSING else value}" for name, value in said.headers)
+        return _VARYING.sub(self._number, "\n".join([str(said.status), *headers, said.body.decode()]))
+
+    def _number(self, found: re.Match[str]) -> str:
+        kind = found.lastgroup
+        if kind in {"moment", "cursor"}:
+            return f"<{kind} of {len(found[0])}>"
+        return self.known.setdefault(found[0], f"<{kind} {len(self.known)}>")
+
+
+@dataclass
+class Stage:
+    """A server that deals stated orders, table by table, and one connection to it."""
+
+    store: str = ""
+    routes: tuple[Endpoint, ...] = ()
+    orders: dict[str, Mapping[int, Sequence[str | int]]] = field(default_factory=dict)
+    seconds: Iterator[int] = field(default_factory=count)
+    line: "Line | None" = None
+
+    def chances(self, table: AnyTable) -> Shuffles:
+        """Return the chance of a table: its stated orders, or its own where none were stated."""
+        return Stated(self.orders[table.id]) if table.id in self.orders else chance_of(table)
+
+    def clock(self) -> int:
+        """Return a moment a second after the one before, UTC in ms."""
+        return FIRST_AT + 1_000 * next(self.seconds)
+
+    def say(self, call: Call, token: str | None, ids: Mapping[str, str]) -> Said:
+        """Make a request, with a token or without, and return the answer."""
+        assert self.line is not None
+        headers = call.headers if token is None else (*call.headers, ("Authorization", f"Bearer {token}"))
+        path = call.path.replace("{table}", ids["table"]).replace("{player}", ids["player"])
+        return self.line.exchange(call._replace(path=path.replace("{token}", "0" * 26), headers=headers))
+
+    def sign_up(self, name: str) -> tuple[str, str]:
+        """Open an account; return its id and a token."""
+        said = self.say(posted("/v1/players", {"name": name}), None, {"table": "", "player": ""})
+        assert said.status == 201, said
+        return said.json["player"]["id"], said.json["token"]
+
+    def token(self, account: str, *scopes: Scope) -> str:
+        """Make a token of any scopes for an account, as the operator may."""
+
+        async def issued() -> str:
+            redis = AsyncRedis.from_url(self.store)
+            try:
+                return (await Tokens(redis).issue(account, Grant(scopes))).secret
+            finally:
+                await redis.aclose()
+
+        return asyncio.run(issued())
+
+    def log(self, table: str) -> list[bytes]:
+        """Return the entries of a table, as stored."""
+        with Redis.from_url(self.store) as redis:
+            rows: Any = redis.xrange(keys_of(table_stream(table)).stream)
+        return [fields[b"e"] for _, fields in rows]
+
+    def list_in_lobby(self, table: str) -> None:
+        """List a table in the lobby as it is now, as the reactor does a moment later."""
+
+        async def put() -> None:
+            redis = AsyncRedis.from_url(self.store)
+            try:
+                summary = lobby.add(None, self.log(table))
+                assert summary is not None
+                await Lobby(redis).put(summary)
+            finally:
+                await redis.aclose()
+
+        asyncio.run(put())
+
+
+@contextmanager
+def staged(folder: Path, *games: str) -> Iterator[Stage]:
+    """Give a stage on a folder, which plays the games that ship and those of these modules."""
+    stage = Stage(routes=endpoints(find(*games)))
+    with Embedded(folder / "store", what="a stage") as store:
+        stage.store = store.url
+        sources = Sources(chances=stage.chances, clock=stage.clock)
+        with served(store.url, folder / "keys", *games, sources=sources) as url:
+            stage.line = Line(int(url.rpartition(":")[2]))
+            yield stage
+            stage.line.close()

@@ -1,0 +1,117 @@
+"""Twins: two matches that one viewer can't tell apart, to be played on two servers.
+
+Up to some deal both are one match; then cards lie otherwise wherever the viewer has not seen them, and what others
+did unseen is done with other cards. Up to the end of the twins the viewer is sent the very same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from random import Random
+from typing import NamedTuple
+
+from events.table import Resigned
+from service.chance import NUMBERS_PER_DEAL
+from service.game import AnyGame, Command
+from tests.laws.matches import Match, play
+from tests.laws.setups import FULL, LONGEST, Setup, covering, is_endless
+from tests.laws.worlds import Deal, another_world, begins_a_deal, deals
+
+# How far into a deal twins are looked for, in parts of it; the later, the less is hidden and the longer they are.
+PARTS = (0.8, 0.6, 0.45, 0.3, 0.2, 0.1)
+ATTEMPTS = 20
+
+Orders = Mapping[int, Sequence[str | int]]
+
+
+class Twins(NamedTuple):
+    """Two matches: the `first` of the entries in which they may differ, the last, and what both are played by.
+
+    `viewer` can't tell them apart: a seat, or None for who sees no cards. `commands` holds, for each world, one command
+    an entry; who gives it, and what each version looks like, `match` says.
+    """
+
+    match: Match
+    viewer: int | None
+    first: int
+    last: int
+    orders: tuple[Orders, Orders]
+    commands: tuple[Sequence[Command], Sequence[Command]]
+
+
+class Wanted(NamedTuple):
+    """Twins to be looked for: how the match is set up, in which of its deals, for which of the seats taken.
+
+    Where `left`, somebody has resigned before their end, who saw a hand once and must see no more.
+    """
+
+    setup: Setup
+    deal: int
+    viewer: int | None
+    left: bool
+
+    def __str__(self) -> str:
+        """Return what a test's id shows."""
+        who = "who left" if self.left else "spectator" if self.viewer is None else f"seat {self.viewer}"
+        return f"{self.setup}-deal {self.deal}-{who}"
+
+
+def wanted(game: AnyGame) -> Iterator[Wanted]:
+    """Yield twins for every viewer of a game, at tables of every option, in early and in later deals."""
+    options = cycle(covering(game, 1 if not FULL else 2))
+    numbers = cycle((1, 2, 3) if FULL else (1, 2))
+    for turn in range(8 if FULL else 1):
+        for seats, untaken in sorted(_sittings(game)):
+            viewers = (None, *range(seats - untaken))
+            for viewer, left in ((None, True), *((viewer, False) for viewer in viewers)):
+                chosen = next(options)
+                longest = LONGEST if is_endless(game.name, chosen) else 100_000
+                setup = Setup(game.name, chosen, seats, 0, untaken, turn, 0.3, 0.03 if left else 0.001, longest)
+                yield Wanted(setup, next(numbers), viewer, left)
+
+
+def _sittings(game: AnyGame) -> set[tuple[int, int]]:
+    """Return numbers of seats, each with how many of them nobody takes."""
+    least, most, usual = game.seats
+    return {(usual, 0), (most, min(1, most - least))}
+
+
+def twins(wanted: Wanted) -> Twins:
+    """Find twins; AssertionError where there are none, for then nothing could be shown."""
+    random = Random(repr(wanted))
+    for attempt in range(ATTEMPTS):
+        match = play(wanted.setup._replace(seed=wanted.setup.seed + 100 * attempt))
+        for version in _places(match, wanted.deal):
+            _, deal = next(deals(match, [version]))
+            viewer = None if wanted.viewer is None else match.taken[wanted.viewer]
+            found = _twins(deal._replace(seat=viewer), random)
+            if found is not None and (_somebody_left(match, version) or not wanted.left):
+                return found
+    raise AssertionError(f"no other world was found for {wanted}")
+
+
+def _places(match: Match, number: int) -> Iterator[int]:
+    """Yield versions of a match's deal of this number, or of its last one, at which twins may end; late ones first."""
+    begins = [before for before, events in enumerate(match.decided) if any(map(begins_a_deal, events))]
+    place = min(number, len(begins)) - 1
+    begin, end = begins[place], [*begins[1:], len(match.stored) - 1][place]
+    yield from (begin + 1 + int((end - begin - 1) * part) for part in PARTS)
+
+
+def _twins(deal: Deal, random: Random) -> Twins | None:
+    """Return twins of a deal in which the cards lie otherwise that were dealt, None where none were found."""
+    other = another_world(deal, random)
+    if other is None:
+        return None
+    match, first = deal.match, deal.before.version
+    entries = match.entries()
+    last = first + len(deal.entries)
+    own = [match.command(entry) for entry in entries[:last]]
+    orders = {order.c: order.order for order in deal.orders}
+    pack = max(c for c in orders if c % NUMBERS_PER_DEAL == 0)
+    if orders[pack] == other.orders[pack]:
+        return None
+    return Twins(match, deal.seat, first, last, (orders, other.orders), (own, [*own[:first], *other.commands]))
+
+
+def _somebody_left(match: Match, version: int) -> bool:
+    return any(isinstance(event, Resigned) for events in match.decided[: version - 1] for event in events)
