@@ -11,55 +11,24 @@ WebSockets: a wish for another protocol is declined by answering in this one, as
 
 import asyncio
 import math
+import socket
+import struct
 from collections import deque
-from typing import Any, ClassVar, Literal, NamedTuple, cast
-from urllib.parse import unquote
+from typing import ClassVar, Literal, cast
 
-from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser, parse_url
-from httptools.parser.errors import HttpParserInvalidURLError
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 from litestar.types import ASGIApp, HTTPScope
 from uvicorn.config import Config
 from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
 from uvicorn.server import ServerState
 
 from service.api.edge import Edge
-from service.api.exchange import Exchange, Headers, scope_of_http
+from service.api.exchange import Exchange, Headers
+from service.api.head import Bounds, Head, headers_too_large, too_large
 from service.api.problems import refusal
-from service.api.requests import MAX_BODY
-from service.errors import HeadersTooLarge, Malformed, Obstacle, Overloaded, TimedOut, TooLarge
+from service.errors import Malformed, Obstacle, Overloaded, TimedOut
 
 Phase = Literal["idle", "head", "body", "answer", "closing"]
-
-
-class Bounds(NamedTuple):
-    """What a connection may take: bytes of a head, of its target, of a body; seconds for each phase; their number.
-
-    `head_s` is the time from a head's first byte to its last, and from the connection to the first byte. `body_s` is
-    that of a body. `idle_s` is how long a connection may lie still between requests: longer than the two minutes that
-    proxies keep theirs, for who closes first cuts off the other's next request, and long enough to think about a move.
-    `stall_s` is how long a client may take nothing of an answer, `linger_s` how long its rest is awaited after a
-    refusal. `connections` is for each worker.
-    """
-
-    head: int = 16_384
-    target: int = 8_192
-    body: int = MAX_BODY
-    head_s: float = 10.0
-    body_s: float = 20.0
-    idle_s: float = 150.0
-    stall_s: float = 30.0
-    linger_s: float = 3.0
-    connections: int = 4_096
-
-    @property
-    def framed(self) -> int:
-        """The bytes that a body may take with its chunks' heads, and trailers."""
-        return self.head + 8 * self.body
-
-    @property
-    def look_s(self) -> float:
-        """How often to look whether a time is over."""
-        return min(self.head_s, self.body_s, self.idle_s, self.stall_s, self.linger_s) / 2
 
 
 class Connection(asyncio.Protocol):
@@ -73,7 +42,7 @@ class Connection(asyncio.Protocol):
         self,
         config: Config,
         server_state: ServerState,
-        app_state: dict[str, Any],
+        app_state: dict[str, object],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         """Serve `config`'s application; uvicorn names these four."""
@@ -84,9 +53,7 @@ class Connection(asyncio.Protocol):
         self._parser = HttpRequestParser(self)
         # The request being read.
         self._stage: Literal["idle", "head", "body"] = "idle"
-        self._url = b""
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._stated: dict[bytes, bytes] = {}
+        self._head = Head()
         self._fresh = False  # it began in the piece that is being fed
         self._fed = 0  # bytes since that piece
         self._upgrading = False
@@ -204,20 +171,19 @@ class Connection(asyncio.Protocol):
         """Begin to read a head."""
         if not self._last:
             self._stage = "head"
-            self._phase = "answer"  # The time for this head begins now, whatever was awaited before.
+            self._phase, self._due = "answer", math.inf  # The time for this head is its own, whatever was awaited.
             self._fresh = True
             self._fed = 0
-            self._url = b""
-            self._headers = []
+            self._head = Head()
 
     def on_url(self, url: bytes) -> None:
         """Read a part of the target."""
-        self._url += url
+        self._head.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Read a header; a trailer comes too late to be one."""
         if self._stage == "head":
-            self._headers.append((name.lower(), value))
+            self._head.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """Begin an exchange, or refuse it."""
@@ -234,7 +200,7 @@ class Connection(asyncio.Protocol):
             return
         keep_alive = self._parser.should_keep_alive() and scope["http_version"] == "1.1"
         self._stage = "body"
-        expected = self._stated.get(b"expect", b"").lower() == b"100-continue"
+        expected = self._head.stated.get(b"expect", b"").lower() == b"100-continue"
         self._reading = Exchange(self, scope, self._app, keep_alive=keep_alive, expected=expected)
         self._queue(self._reading)
 
@@ -243,7 +209,7 @@ class Connection(asyncio.Protocol):
         if self._reading is not None:
             self._reading.take(body)
             if self._reading.size > self.bounds.body:
-                self._fail(_too_large(self.bounds.body))
+                self._fail(too_large(self.bounds))
 
     def on_message_complete(self) -> None:
         """End a request."""
@@ -284,15 +250,14 @@ class Connection(asyncio.Protocol):
             return
         self._fed += len(piece)
         if self._stage == "head" and self._fed > self.bounds.head:
-            self._refuse(_headers_too_large(self.bounds.head))
+            self._refuse(headers_too_large(self.bounds))
         elif self._stage == "body" and self._fed > self.bounds.framed:
-            self._fail(_too_large(self.bounds.body))
+            self._fail(too_large(self.bounds))
 
     def _decline_upgrade(self, rest: bytes) -> None:
         """Read the request again without its wish: with it, the parser takes all that follows for another protocol."""
         self._upgrading = False
-        kept = b"".join(b"%b: %b\r\n" % header for header in self._headers if header[0] != b"upgrade")
-        head = b"%b %b HTTP/1.1\r\n%b\r\n" % (self._parser.get_method(), self._url, kept)
+        head = self._head.without_upgrade(self._parser.get_method())
         self._parser = HttpRequestParser(self)
         self._feed(head + rest)
 
@@ -307,44 +272,21 @@ class Connection(asyncio.Protocol):
 
     def _is_long(self) -> bool:
         # A head that came in one piece is no longer than that.
-        return not self._fresh and sum(len(name) + len(value) for name, value in self._headers) > self.bounds.head
+        return not self._fresh and self._head.is_longer(self.bounds.head)
 
     def _objection(self, scope: HTTPScope) -> Obstacle | None:
         """Return what keeps a request with this head from being answered by the application."""
-        stated = self._stated = dict(self._headers)
-        if self._is_long() or len(self._url) > self.bounds.target:
-            return _headers_too_large(self.bounds.head)
-        if scope["http_version"] not in {"1.1", "1.0"} or not scope["path"]:
-            return Malformed("This is not a request of HTTP/1.1 for a path.")
-        if self._hosts() != 1 and (scope["http_version"] == "1.1" or b"host" in stated):
-            return Malformed("The header Host must come once.", "Host")
-        if self._crowded:
-            return Overloaded()
-        if int(stated.get(b"content-length", 0)) > self.bounds.body:
-            return _too_large(self.bounds.body)
-        return None
-
-    def _hosts(self) -> int:
-        if len(self._stated) == len(self._headers):
-            return b"host" in self._stated
-        return sum(name == b"host" for name, _ in self._headers)
+        objection = headers_too_large(self.bounds) if self._is_long() else self._head.objection(scope, self.bounds)
+        return Overloaded() if objection is None and self._crowded else objection
 
     def _scope(self, method: str, version: str) -> HTTPScope:
-        path, query = _target(self._url)
-        return scope_of_http(
-            type="http",
-            asgi={"version": "3.0", "spec_version": "2.3"},
-            http_version=version,
+        return self._head.scope(
+            method,
+            version,
             server=self._server,
             client=self._client,
             scheme=self._scheme,
-            root_path="",
-            headers=self._headers,
             state=self._app_state.copy(),
-            method=method,
-            path=unquote(path.decode("ascii")) if b"%" in path else path.decode("ascii"),
-            raw_path=path,
-            query_string=query,
         )
 
     # Answering
@@ -426,6 +368,9 @@ class Connection(asyncio.Protocol):
         self._timer = None
         now = self._loop.time()
         if now >= self._stall_due:
+            # By a reset: what the client would not take must not stay in the system's buffers either.
+            line = self.transport.get_extra_info("socket")
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.transport.abort()
         elif now >= self._due:
             self._due = math.inf
@@ -443,23 +388,3 @@ class Connection(asyncio.Protocol):
                 self._fail(TimedOut(f"A body must come within {self.bounds.body_s:g} s."))
             case _:
                 self.transport.abort()
-
-
-def _target(url: bytes) -> tuple[bytes, bytes]:
-    """Return the path and the query of a request's target; no path where it is none of ours."""
-    if not url.startswith(b"/"):
-        try:
-            parsed = parse_url(url)
-        except HttpParserInvalidURLError:
-            return b"", b""
-        return (parsed.path or b"/", parsed.query or b"") if parsed.schema else (b"", b"")
-    path, _, query = url.partition(b"?")
-    return (b"", b"") if b"#" in url else (path, query)
-
-
-def _too_large(most: int) -> TooLarge:
-    return TooLarge(f"A body holds at most {most} bytes.")
-
-
-def _headers_too_large(most: int) -> HeadersTooLarge:
-    return HeadersTooLarge(f"The headers hold at most {most} bytes, the target half of that.")

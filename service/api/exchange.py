@@ -209,8 +209,3 @@ class Exchange:
             self.answered = True
             self._wake()
             self._line.done(self)
-
-
-def scope_of_http(**members: object) -> HTTPScope:
-    """Return a scope of these members; the framework adds those of its own."""
-    return cast("HTTPScope", members)
