@@ -143,19 +143,22 @@ class Tables:
         by = By(role="host", player=player)
         command = replace(command, bots=tuple(map(self._label, command.bots)))
 
-        def decide(state: AnyTable, at: int) -> Draft:
-            if not self._has_room():
-                raise NoRoom
+        def draft(state: AnyTable, at: int) -> Draft:
             for bot in command.bots:
                 self._check(bot)
             ask = Ask(by, command, at)
             return Draft(at, by, command, self._referee.create(game, state, ask, seed))
 
+        def decide(state: AnyTable, at: int) -> Draft:
+            if not self._has_room():
+                raise NoRoom
+            return draft(state, at)
+
         asked = Asked(player, game.name, table, once)
         if self._attendance is not None:
-            # What is refused takes no place; whether a request is repeated is known to the store alone.
-            with suppress(Refused, NoRoom):
-                decide(Table(id=table), 0)
+            # What a rule refuses takes no place; whether it was taken before, as a repeat is, the store alone knows.
+            with suppress(Refused):
+                draft(Table(id=table), 0)
                 await self._attendance.host(player, table, self._standing)
         done = await self._decided(asked, command, decide, create=True)
         await self._see_off(asked)

@@ -20,11 +20,11 @@ def test_the_version_is_the_projects(called: Called) -> None:
 
 def test_the_help_lists_the_commands_of_people(called: Called) -> None:
     printed = called("--help").printed
-    assert all(f" {name} " in printed for name in ("serve", "play", "replay", "openapi", "token"))
+    assert all(f" {name} " in printed for name in ("serve", "play", "replay", "openapi", "token", "erase"))
     assert not any(f" {name} " in printed for name in ("api", "react"))
 
 
-@pytest.mark.parametrize("command", ["serve", "play", "replay", "openapi", "token"])
+@pytest.mark.parametrize("command", ["serve", "play", "replay", "openapi", "token", "erase"])
 def test_every_command_has_help(called: Called, command: str) -> None:
     told = called(command, "--help")
     assert (told.code, told.told) == (0, "")
@@ -42,7 +42,7 @@ def test_without_a_command_the_help_is_printed_and_nothing_told(called: Called) 
     assert told.printed.split() == called("--help").printed.split()
 
 
-@pytest.mark.parametrize("command", ["serve", "replay", "token"])
+@pytest.mark.parametrize("command", ["serve", "replay", "token", "erase"])
 def test_the_help_names_the_folder_of_the_store_in_full(
     called: Called, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
