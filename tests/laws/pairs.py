@@ -21,9 +21,9 @@ from tests.laws.twins import Twins
 
 # How often each call is made in twins, at most at every `LEAST`th step, and as how many of those who see no cards at a
 # step; all come up in turn. At full size everybody asks everything at every step.
-OFTEN = 3
+OFTEN = 2
 LEAST = 4
-ROLES = 100 if FULL else 3
+ROLES = 100 if FULL else 2
 
 # What changes whoever asks it: the last thing that is asked.
 ENDING = frozenset({("DELETE", "/v1/me")})

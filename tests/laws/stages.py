@@ -8,7 +8,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -34,7 +34,8 @@ from tests.laws.calls import Call, posted
 from tests.served import served
 from tests.stated import Stated
 
-FIRST_AT = 1_700_000_000_000
+# The clock of all stages: no two moments are the same, so that tables lie in one order in every lobby.
+_MOMENTS = count(1_700_000_000_000, 1_000)
 
 # Which header says nothing but when, or which request it was.
 PASSING = frozenset({"date", "x-request-id", "traceparent"})
@@ -120,10 +121,9 @@ class Numbering:
 class Stage:
     """A server that deals stated orders, table by table, and one connection to it."""
 
-    store: str = ""
-    routes: tuple[Endpoint, ...] = ()
+    store: str
+    routes: tuple[Endpoint, ...]
     orders: dict[str, Mapping[int, Sequence[str | int]]] = field(default_factory=dict)
-    seconds: Iterator[int] = field(default_factory=count)
     line: "Line | None" = None
 
     def chances(self, table: AnyTable) -> Shuffles:
@@ -132,7 +132,7 @@ class Stage:
 
     def clock(self) -> int:
         """Return a moment a second after the one before, UTC in ms."""
-        return FIRST_AT + 1_000 * next(self.seconds)
+        return next(_MOMENTS)
 
     def say(self, call: Call, token: str | None, ids: Mapping[str, str]) -> Said:
         """Make a request, with a token or without, and return the answer."""
@@ -181,13 +181,17 @@ class Stage:
 
 
 @contextmanager
-def staged(folder: Path, *games: str) -> Iterator[Stage]:
-    """Give a stage on a folder, which plays the games that ship and those of these modules."""
-    stage = Stage(routes=endpoints(find(*games)))
-    with Embedded(folder / "store", what="a stage") as store:
-        stage.store = store.url
-        sources = Sources(chances=stage.chances, clock=stage.clock)
-        with served(store.url, folder / "keys", *games, sources=sources) as url:
-            stage.line = Line(int(url.rpartition(":")[2]))
-            yield stage
-            stage.line.close()
+def staged(store: str, keys: Path, *games: str) -> Iterator[Stage]:
+    """Give a stage on a store, which plays the games that ship and those of these modules."""
+    stage = Stage(store, endpoints(find(*games)))
+    sources = Sources(chances=stage.chances, clock=stage.clock)
+    with served(store, keys, *games, sources=sources) as url, closing(Line(int(url.rpartition(":")[2]))) as line:
+        stage.line = line
+        yield stage
+
+
+@contextmanager
+def two_stores(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the addresses of two stores on folders of their own."""
+    with Embedded(folder / "first", what="a stage") as first, Embedded(folder / "second", what="a stage") as second:
+        yield first.url, second.url

@@ -6,16 +6,18 @@ import pytest
 
 from tests.laws.pairs import nothing_hidden_is_told
 from tests.laws.setups import GAMES, MODULES
-from tests.laws.stages import Stage, staged
+from tests.laws.stages import Stage, staged, two_stores
 from tests.laws.twins import Wanted, twins, wanted
 
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stage, Stage]]:
     """Give two servers, each with a store of its own."""
+    folder = tmp_path_factory.mktemp("stages")
     with (
-        staged(tmp_path_factory.mktemp("first"), *MODULES) as first,
-        staged(tmp_path_factory.mktemp("second"), *MODULES) as second,
+        two_stores(folder) as (one, other),
+        staged(one, folder / "keys", *MODULES) as first,
+        staged(other, folder / "keys", *MODULES) as second,
     ):
         yield first, second
 
