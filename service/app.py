@@ -185,6 +185,7 @@ def metrics_alone(shared: Sheets) -> Litestar:
     """Make the application of a port that has the metrics of a server, and nothing else."""
     app = Litestar([_handler(health.METRICS)], openapi_config=None, exception_handlers=_PROBLEMS, logging_config=None)
     app.state.sheets = shared
+    app.asgi_handler = Edge(app.asgi_handler)
     return app
 
 
@@ -193,4 +194,4 @@ def _handler(route: Endpoint) -> HTTPRouteHandler:
     # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
     status = HTTPStatus(min(route.answers))
     known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
-    return HTTPRouteHandler(path, http_method=route.method, status_code=known)(route.handler)
+    return HTTPRouteHandler(path, http_method=route.method, status_code=known)(route.answer)

@@ -11,7 +11,7 @@ from events.base import GameName, Ruleset
 from service.actions import MAX_TYPES, CommandTag, Reason, Schema
 from service.api.answers import BotName, answer, told
 from service.api.endpoint import Endpoint, Link, Parameter
-from service.api.requests import AnyRequest, accepts, header, known_query
+from service.api.requests import AnyRequest, accepts, header
 from service.errors import NotFound
 from service.game import REASONS, AnyGame, Command, tag_of
 from service.games import Games, rules_pages
@@ -73,13 +73,11 @@ class GameList(Struct, frozen=True):
 
 async def all_games(request: AnyRequest) -> ASGIResponse:
     """List the games."""
-    known_query(request)
     return answer(GameList(tuple(_summary(game) for game in request.app.state.games)))
 
 
 async def one_game(request: AnyRequest) -> ASGIResponse:
     """Describe a game."""
-    known_query(request)
     game = _game(request)
     return answer(
         GameDetails(
@@ -94,9 +92,8 @@ async def one_game(request: AnyRequest) -> ASGIResponse:
 
 async def rules(request: AnyRequest) -> ASGIResponse:
     """Return a game's rules page in the language that the reader likes best, English otherwise."""
-    known_query(request)
     pages = rules_pages(_game(request))
-    language = _language(header(request, b"accept-language") or "", tuple(pages))
+    language = _language(header(request, "Accept-Language") or "", tuple(pages))
     text = pages[language].read_text(encoding="utf-8")
     media = accepts(request, MARKDOWN, HTML)
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language", **HEADERS}

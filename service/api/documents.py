@@ -13,7 +13,7 @@ from service.api.answers import answer, told
 from service.api.catalogue import HTML, MARKDOWN, Page
 from service.api.document import written
 from service.api.endpoint import Endpoint, Parameter
-from service.api.requests import AnyRequest, accepts, known_query
+from service.api.requests import AnyRequest, accepts
 from service.errors import NotFound
 from service.game import REASONS
 from service.games import Games
@@ -26,20 +26,17 @@ PageName = Annotated[str, Meta(max_length=32, pattern=whole("[a-z]+"), examples=
 
 async def document(request: AnyRequest) -> ASGIResponse:
     """Return the OpenAPI document."""
-    known_query(request)
     return answer(_written(request))
 
 
 async def overview(request: AnyRequest) -> ASGIResponse:
     """Return the reference, with links to everything there is to read."""
-    known_query(request)
     accepts(request, HTML)
     return told(_shown(request), HEADERS, HTML)
 
 
 async def one_page(request: AnyRequest) -> ASGIResponse:
     """Return a page, as HTML or as the Markdown it is written in."""
-    known_query(request)
     text = texts(request.app.state.games).get(request.path_params["page"])
     if text is None:
         raise NotFound("There is no such page.")

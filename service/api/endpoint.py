@@ -7,11 +7,13 @@ than the contract allows (`"4"` for 4) and costs a quarter of a request.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
+import msgspec
 from litestar.response.base import ASGIResponse
 
-from service.api.requests import AnyRequest
+from service.api.requests import AnyRequest, check_headers, check_query
 from service.auth.scopes import ANY, Needed
 
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
@@ -79,3 +81,21 @@ class Endpoint:
     scope: Needed = ANY
     scope_of: Mapping[str, Needed] = field(default_factory=dict)
     tag: str = "service"
+
+    async def answer(self, request: AnyRequest) -> ASGIResponse:
+        """Let the handler answer a request whose query and headers are those that are stated here."""
+        check_query(request, self._query)
+        check_headers(request, self._headers)
+        return await self.handler(request)
+
+    @cached_property
+    def _query(self) -> frozenset[str]:
+        return frozenset(parameter.name for parameter in self.parameters if parameter.where == "query")
+
+    @cached_property
+    def _headers(self) -> Mapping[str, int | None]:
+        return {
+            parameter.name: getattr(msgspec.inspect.type_info(parameter.kind), "max_length", None)
+            for parameter in self.parameters
+            if parameter.where == "header"
+        }

@@ -8,7 +8,7 @@ from msgspec import Meta
 from service import metrics
 from service.api.answers import Health, Readiness, answer, told
 from service.api.endpoint import Endpoint
-from service.api.requests import AnyRequest, known_query
+from service.api.requests import AnyRequest
 from service.errors import StoreDown
 from service.watch import Watch
 
@@ -17,15 +17,13 @@ _UNCACHED = {"Cache-Control": "no-store"}
 Numbers = Annotated[str, Meta(max_length=4_000_000, description="Metrics, in Prometheus's text.")]
 
 
-async def alive(request: AnyRequest) -> ASGIResponse:
+async def alive(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
     """Say that this process answers."""
-    known_query(request)
     return answer(Health("alive"), headers=_UNCACHED)
 
 
 async def ready(request: AnyRequest) -> ASGIResponse:
     """Say whether the store takes commands, and new tables, as it was found a moment ago; StoreDown if not."""
-    known_query(request)
     watch: Watch = request.app.state.watch
     match watch.status:
         case "down":
@@ -36,7 +34,6 @@ async def ready(request: AnyRequest) -> ASGIResponse:
 
 async def numbers(request: AnyRequest) -> ASGIResponse:
     """Return the metrics of all processes of the server."""
-    known_query(request)
     text = await metrics.exposition(request.app.state.sheets)
     return told(text.decode(), _UNCACHED, metrics.MEDIA_TYPE)
 

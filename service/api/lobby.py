@@ -9,7 +9,7 @@ from events.base import GameName, whole
 from projections.lobby import Summary
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
-from service.api.requests import AnyRequest, identity, known_query, query
+from service.api.requests import AnyRequest, identity, query
 from service.errors import NotFound
 from service.lobby import CURSOR, Filter, Lobby
 
@@ -30,7 +30,6 @@ class Tables(Struct, frozen=True):
 async def tables(request: AnyRequest) -> ASGIResponse:
     """List the tables that are open or in play."""
     await identity(request)
-    known_query(request, "game", "status", "after", "limit")
     game = query(request, "game", GameName, "") or None
     if game is not None and request.app.state.games.named(game) is None:
         raise NotFound(f"There is no game {game} here.")

@@ -1,7 +1,9 @@
 """How requests are read: strictly, once, and with a sentence for everything that is outside the contract."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, TypeVar, cast
+from urllib.parse import unquote_plus
 
 import msgspec
 from litestar import Request
@@ -17,9 +19,13 @@ T = TypeVar("T")
 AnyRequest = Request[Any, Any, Any]
 
 MAX_BODY = 65_536
+MAX_ACCEPT = 1_024
 NO_ROUTE = "-"
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
+# Of RFC 3986, in a query: pchar, "/", "?".
+_QUERY = re.compile(rb"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*")
+_MEDIA = re.compile(r"application/json(?:[ \t]*;[ \t]*charset=(?:utf-8|\"utf-8\"))?[ \t]*;?[ \t]*", re.IGNORECASE)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _TAG = re.compile(r'"(0|[1-9][0-9]{0,15})"')
 _AT = re.compile(r"(.*) - at `\$(.*)`$", re.DOTALL)
@@ -28,20 +34,59 @@ _PATTERN = re.compile(r"matching regex .*", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
-def header(request: AnyRequest, name: bytes) -> str | None:
-    """Return a header's value, None if it is absent; Malformed if it comes twice or is not ASCII."""
-    found = None
-    for key, value in request.scope["headers"]:
-        if key == name:
-            if found is not None:
-                raise Malformed(f"The header {name.decode()} must come once.", name.decode())
-            found = value
-    if found is None:
+Stated = tuple[dict[bytes, bytes], frozenset[bytes]]
+"""The headers of a request by name, and the names of those that came more than once."""
+
+
+def header(request: AnyRequest, name: str, most: int | None = None) -> str | None:
+    """Return a header's value, None if it is absent; Malformed if it comes twice, is too long or not ASCII."""
+    values, repeated = _stated(request)
+    value = values.get(name.lower().encode("ascii"))
+    if value is None:
         return None
+    if repeated and name.lower().encode("ascii") in repeated:
+        raise Malformed(f"The header {name} must come once.", name)
+    if most is not None and len(value) > most:
+        raise Malformed(f"The header {name} holds at most {most} characters.", name)
     try:
-        return found.decode("ascii")
+        return value.decode("ascii")
     except UnicodeDecodeError:
-        raise Malformed(f"The header {name.decode()} must be ASCII.", name.decode()) from None
+        raise Malformed(f"The header {name} must be ASCII.", name) from None
+
+
+def _stated(request: AnyRequest) -> Stated:
+    """Return the headers by name, looked through once a request."""
+    kept = request.scope["state"]
+    stated: Stated | None = kept.get("stated")
+    if stated is None:
+        headers = cast("list[tuple[bytes, bytes]]", request.scope["headers"])
+        values = dict(headers)
+        names = [name for name, _ in headers] if len(values) < len(headers) else []
+        stated = kept["stated"] = (values, frozenset(name for name in names if names.count(name) > 1))
+    return stated
+
+
+def check_headers(request: AnyRequest, most: Mapping[str, int | None]) -> None:
+    """Raise Malformed unless each of these headers that is there comes once, is ASCII, and no longer than this."""
+    for name in most:
+        header(request, name, most[name])
+
+
+def check_query(request: AnyRequest, names: frozenset[str]) -> None:
+    """Raise Malformed unless the query is well-formed and holds no parameters but these."""
+    written: bytes = request.scope["query_string"]
+    if not written:
+        return
+    if _QUERY.fullmatch(written) is None:
+        raise Malformed("The query is not written as URLs have it: a stray character, or a % without two digits.")
+    for part in written.split(b"&"):
+        try:
+            name = unquote_plus(part.partition(b"=")[0].decode("ascii"), errors="strict")
+            unquote_plus(part.decode("ascii"), errors="strict")
+        except UnicodeDecodeError:
+            raise Malformed("The query is not UTF-8.") from None
+        if name not in names:
+            raise Malformed(f"There is no parameter {name} here.", name)
 
 
 def route_of(scope: HTTPScope) -> str:
@@ -55,7 +100,7 @@ async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
 
     Raise Unauthenticated if nobody, TooMany if requests of the account come too fast, Forbidden if it lacks a scope.
     """
-    value = header(request, b"authorization")
+    value = header(request, "Authorization")
     if value is None:
         raise Unauthenticated("This needs a bearer token; POST /v1/players gives one.")
     match = _BEARER.fullmatch(value)
@@ -77,9 +122,10 @@ def require(who: Identity, needed: Needed) -> None:
 
 async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:
     """Return the JSON body, strictly decoded; an integral float counts as the integer it is, as JSON Schema has it."""
-    kind = (header(request, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Unsupported("The body must be application/json.")
+    if _MEDIA.fullmatch(header(request, "Content-Type") or "") is None:
+        raise Unsupported("The body must be application/json, in UTF-8.")
+    if (header(request, "Content-Encoding") or "identity").lower() != "identity":
+        raise Unsupported("The body must not be compressed.")
     raw = await _bytes(request)
     try:
         return _decoded(raw, decoder)
@@ -139,18 +185,11 @@ def converted(text: str, kind: type[T], name: str) -> T:
         raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
 
 
-def known_query(request: AnyRequest, *names: str) -> None:
-    """Check that the query holds no parameters but these."""
-    for name in request.query_params:
-        if name not in names:
-            raise Malformed(f"There is no parameter {name} here.", name)
-
-
 def once(request: AnyRequest, account: str) -> Once | None:
     """Return the name of a POST with an Idempotency-Key, None for any other request."""
     if request.method != "POST":
         return None
-    value = header(request, b"idempotency-key")
+    value = header(request, "Idempotency-Key")
     if value is None:
         return None
     if _KEY.fullmatch(value) is None:
@@ -160,7 +199,7 @@ def once(request: AnyRequest, account: str) -> Once | None:
 
 def only_at(request: AnyRequest) -> int | None:
     """Return the version that If-Match insists on, None without one; it must be one strong tag."""
-    value = header(request, b"if-match")
+    value = header(request, "If-Match")
     if value is None:
         return None
     match = _TAG.fullmatch(value)
@@ -171,7 +210,7 @@ def only_at(request: AnyRequest) -> int | None:
 
 def already_has(request: AnyRequest, tag: str) -> bool:
     """Tell whether If-None-Match names this entity tag."""
-    value = header(request, b"if-none-match")
+    value = header(request, "If-None-Match")
     if value is None:
         return False
     tags = [part.strip().removeprefix("W/") for part in value.split(",")]
@@ -180,13 +219,13 @@ def already_has(request: AnyRequest, tag: str) -> bool:
 
 def prefers_view(request: AnyRequest) -> bool:
     """Tell whether the client asks for the view in the answer: `Prefer: return=representation`."""
-    value = header(request, b"prefer") or ""
+    value = header(request, "Prefer") or ""
     return any(part.strip().lower() == "return=representation" for part in value.split(","))
 
 
 def accepts(request: AnyRequest, *kinds: str) -> str:
     """Return which of these media types the client likes best, the first where it does not care; else Unacceptable."""
-    value = header(request, b"accept")
+    value = header(request, "Accept", MAX_ACCEPT)
     try:
         best = request.accept.best_match(list(kinds)) if value else kinds[0]
     except (ValueError, OverflowError):

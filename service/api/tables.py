@@ -19,7 +19,6 @@ from service.api.requests import (
     already_has,
     body,
     identity,
-    known_query,
     no_body,
     once,
     only_at,
@@ -158,7 +157,6 @@ class TableRoutes:
     async def create(self, request: AnyRequest) -> ASGIResponse:
         """Open a table."""
         who = await identity(request, HOST)
-        known_query(request)
         wanted = await body(request, self._new_table)
         tables = _tables(request)
         command = self._create(wanted)
@@ -188,7 +186,6 @@ class TableRoutes:
     async def look(self, request: AnyRequest) -> ASGIResponse:
         """Return the table as its viewer may see it, now or at a version."""
         who = await identity(request)
-        known_query(request, "at")
         asked = self._asked(request, who.account)
         version = query(request, "at", Past, -1)
         tables = _tables(request)
@@ -233,7 +230,6 @@ class TableRoutes:
     async def sit(self, request: AnyRequest) -> ASGIResponse:
         """Take a seat, or seat a bot."""
         who = await identity(request)
-        known_query(request)
         wanted = await body(request, _take_seat)
         require(who, PLAY if wanted.bot is UNSET else HOST)
         seat = None if wanted.seat is UNSET else wanted.seat
@@ -260,7 +256,6 @@ class TableRoutes:
     async def leave(self, request: AnyRequest) -> ASGIResponse:
         """Stand up before play."""
         who = await identity(request, PLAY)
-        known_query(request)
         await no_body(request)
         done = await self._act(request, who.account, Leave())
         return await _done(request, done, 200)
@@ -283,7 +278,6 @@ class TableRoutes:
     async def start(self, request: AnyRequest) -> ASGIResponse:
         """Start play with the seats taken, as the host."""
         who = await identity(request, HOST)
-        known_query(request)
         await no_body(request)
         done = await self._act(request, who.account, Start())
         return await _done(request, done, 201)
@@ -315,7 +309,6 @@ class TableRoutes:
     async def command(self, request: AnyRequest) -> ASGIResponse:
         """Take one command."""
         who = await identity(request)
-        known_query(request)
         command = await body(request, self._command)
         require(who, HOST if isinstance(command, Abandon) else PLAY)
         done = await self._act(request, who.account, command)
@@ -343,7 +336,6 @@ class TableRoutes:
     async def actions(self, request: AnyRequest) -> ASGIResponse:
         """Return what the viewer's seat may do now."""
         who = await identity(request)
-        known_query(request)
         found = await _tables(request).actions(self._asked(request, who.account))
         return answer(found, headers=VIEW_HEADERS)
 
@@ -368,7 +360,6 @@ class TableRoutes:
     async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version, a page of JSON or all of them as NDJSON."""
         who = await identity(request)
-        known_query(request, "after", "limit")
         asked = self._asked(request, who.account)
         after = query(request, "after", Version, 0)
         limit = query(request, "limit", Count, PAGE)

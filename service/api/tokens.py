@@ -9,7 +9,7 @@ from msgspec import UNSET
 from events.base import Id
 from service.api.answers import IssuedToken, NewToken, OwnToken, OwnTokens, Rotation, answer, empty, encoded
 from service.api.endpoint import Endpoint, Parameter
-from service.api.requests import AnyRequest, body, identity, known_query, no_body, once, require
+from service.api.requests import AnyRequest, body, identity, no_body, once, require
 from service.api.tables import IDEMPOTENCY_KEY
 from service.auth.accounts import clean_name
 from service.auth.scopes import ACCOUNT, SCOPES, Scope, may_give
@@ -27,7 +27,6 @@ _rotation = msgspec.json.Decoder(Rotation)
 async def make(request: AnyRequest) -> ASGIResponse:
     """Make a token that may do no more, and lives no longer, than the one that asks for it."""
     who = await identity(request, ACCOUNT)
-    known_query(request)
     wanted = await body(request, _new_token)
     _check_gift(who, wanted.scopes)
     label = None if wanted.label is UNSET else clean_name(wanted.label, "/label")
@@ -43,7 +42,6 @@ async def make(request: AnyRequest) -> ASGIResponse:
 async def own(request: AnyRequest) -> ASGIResponse:
     """List the account's tokens."""
     who = await identity(request, ACCOUNT)
-    known_query(request)
     tokens = await _tokens(request).of(who.account)
     listed = (OwnToken(**msgspec.structs.asdict(token), current=token.id == who.token) for token in tokens)
     return answer(OwnTokens(tuple(listed)), headers=UNCACHED)
@@ -52,7 +50,6 @@ async def own(request: AnyRequest) -> ASGIResponse:
 async def rotate(request: AnyRequest) -> ASGIResponse:
     """Give a token another secret; the one that asks may always be rotated."""
     who = await identity(request)
-    known_query(request)
     token = _named(request, who)
     wanted = await body(request, _rotation)
     if token != who.token:
@@ -64,7 +61,6 @@ async def rotate(request: AnyRequest) -> ASGIResponse:
 async def revoke(request: AnyRequest) -> ASGIResponse:
     """End a token; the one that asks may always be ended."""
     who = await identity(request)
-    known_query(request)
     token = _named(request, who)
     await no_body(request)
     await _tokens(request).revoke(who.account, token)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
 
+from service.api.server import configured
 from service.app import metrics_alone
 from service.metrics import Sheets
 
@@ -17,18 +18,7 @@ GRACE_S = 1
 @asynccontextmanager
 async def exposed(listening: socket.socket, shared: Sheets) -> AsyncIterator[None]:
     """Answer GET /metrics on a listening socket for as long as the block takes."""
-    config = uvicorn.Config(
-        metrics_alone(shared),
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # Nobody's address is asked for here.
-        log_config=None,
-        timeout_graceful_shutdown=GRACE_S,
-    )
-    server = _Server(config)
+    server = _Server(configured(metrics_alone(shared), grace_s=GRACE_S))
     serving = asyncio.create_task(server.serve([listening]))
     try:
         yield
