@@ -85,16 +85,20 @@ def main() -> None:
     how = size.QUICK if asked.quick else size.FULL
     how = how._replace(rounds=asked.rounds or how.rounds)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    if asked.what[:1] == ["compare"]:
-        if len(asked.what) < 3 or not set(asked.what[3:]) <= set(PARTS):
-            parser.error("compare takes two sides, and then the parts to measure of revisions")
-        _compare(asked.what[1:3], [*asked.what[3:], *(["--quick"] if asked.quick else [])], how.rounds, console)
-        return
-    if unknown := set(asked.what) - set(PARTS):
+    sides, wanted = (asked.what[1:3], asked.what[3:]) if asked.what[:1] == ["compare"] else ([], asked.what)
+    if unknown := set(wanted) - set(PARTS):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
-    found = measure(asked.what or PARTS, how, console)
-    if asked.json is not None:
-        asked.json.write_bytes(report.written(found))
+    if asked.what[:1] != ["compare"]:
+        found = measure(wanted or PARTS, how, console)
+        if asked.json is not None:
+            asked.json.write_bytes(report.written(found))
+        return
+    try:
+        first, second = compare.reports(sides, [*wanted, *["--quick"] * asked.quick], how.rounds)
+    except (compare.Unknown, ValueError) as error:
+        parser.error(f"compare takes two sides: {error}")
+    for table in report.compared(first, second):
+        console.print(table)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,12 +110,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="fewer requests of everything")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures of all rounds in this file")
     return parser
-
-
-def _compare(sides: list[str], arguments: list[str], rounds: int, console: Console) -> None:
-    first, second = compare.reports(sides, arguments, rounds)
-    for table in report.compared(first, second):
-        console.print(table)
 
 
 def _positive(text: str) -> int:

@@ -1,12 +1,16 @@
 """Two runs side by side: reports that were kept, or revisions that take turns, so that drift hits both alike."""
 
+import io
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+import msgspec
 
 from tests.bench import report
 from tests.bench.report import Report
@@ -41,30 +45,35 @@ def reports(sides: Sequence[str], arguments: Sequence[str], rounds: int) -> list
 
 def _kept(side: str) -> Report | None:
     path = Path(side)
-    return report.read(path.read_bytes()) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return report.read(path.read_bytes())
+    except msgspec.MsgspecError as error:
+        raise Unknown(f"{side} is no report of the bench: {error}.") from None
 
 
 @contextmanager
 def _checkout(revision: str) -> Iterator[Path]:
-    """Give a folder with a revision in it, measured by the bench of here."""
+    """Give a folder with a revision in it, to be measured by the bench of here."""
     if revision == HERE:
         yield ROOT
         return
-    if _git("rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}").returncode:
-        raise Unknown(f"{revision} is neither a file nor a revision.")
     with tempfile.TemporaryDirectory(prefix="evenfold-compare-") as folder:
-        tree = Path(folder) / "tree"
-        _git("worktree", "add", "--detach", str(tree), revision).check_returncode()
-        try:
-            shutil.rmtree(tree / "tests" / "bench", ignore_errors=True)
-            shutil.copytree(ROOT / "tests" / "bench", tree / "tests" / "bench")
-            yield tree
-        finally:
-            _git("worktree", "remove", "--force", str(tree))
+        tree = Path(folder)
+        with tarfile.open(fileobj=io.BytesIO(_archive(revision))) as archive:
+            archive.extractall(tree, filter="data")
+        shutil.rmtree(tree / "tests" / "bench", ignore_errors=True)
+        shutil.copytree(ROOT / "tests" / "bench", tree / "tests" / "bench")
+        yield tree
 
 
-def _git(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(["git", "-C", str(ROOT), *arguments], check=False, capture_output=True)
+def _archive(revision: str) -> bytes:
+    command = ["git", "-C", str(ROOT), "archive", "--format=tar", "--end-of-options", revision]
+    done = subprocess.run(command, check=False, capture_output=True)
+    if done.returncode:
+        raise Unknown(f"{revision} is neither a report nor a revision.")
+    return done.stdout
 
 
 def _run(tree: Path, arguments: Sequence[str]) -> Report:

@@ -5,6 +5,7 @@ shares the machine's cores with the server all the same, so requests a second te
 """
 
 import asyncio
+import random
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -42,8 +43,8 @@ def by_table(script: int, seat: int) -> tuple[int, int]:  # noqa: ARG001 a route
 
 
 def by_seat(script: int, seat: int) -> tuple[int, int]:
-    """Give each seat a connection of its own, neighbours to different workers."""
-    return script + seat, seat
+    """Give each seat a connection of its own, to any worker, as it comes; the same ones in every run."""
+    return random.Random(f"{script} {seat}").getrandbits(16), seat
 
 
 async def drive(servers: Sequence[Process], scripts: list[Script], route: Route = by_table) -> Load:
@@ -75,18 +76,19 @@ class _Lane:
         self._script = script
         self._rest = iter(script)
         self._route = route
-        self._connections: dict[int, _Connection] = {}
+        self._connections: dict[int, _Connection] = {}  # by seat; seats may share one
         self._sent = 0.0
 
     async def connect(self, servers: Sequence[Process]) -> None:
         """Open the connections."""
         loop = asyncio.get_running_loop()
+        named: dict[int, _Connection] = {}
         for seat in dict.fromkeys(sent.seat for sent in self._script):
             number, name = self._route(seat)
-            if name not in self._connections:
+            if name not in named:
                 port = servers[number % len(servers)].port
-                _, connection = await loop.create_connection(partial(_Connection, self), HOST, port)
-                self._connections[name] = connection
+                _, named[name] = await loop.create_connection(partial(_Connection, self), HOST, port)
+            self._connections[seat] = named[name]
 
     def go_on(self) -> None:
         """Send the next request, if there is one."""
@@ -94,9 +96,8 @@ class _Lane:
         if sent is None:
             self.done.set_result(None)
             return
-        _, name = self._route(sent.seat)
         self._sent = time.perf_counter()
-        self._connections[name].transport.write(sent.request)
+        self._connections[sent.seat].transport.write(sent.request)
 
     def answered(self) -> None:
         """Count an answer and go on."""

@@ -40,7 +40,7 @@ def workers(company: Company, size: Size) -> Sheet:
     """Measure two processes against one, as many tables for each: what a second one adds to the CPU time of a command.
 
     The bare handler shows what the machine itself adds, two busy cores being slower than one. With a client a table,
-    the workers share the tables; with a client a seat, they share each table, and every state goes stale.
+    the workers share the tables; with a client a seat, they share each table, and every other state is a stale one.
     """
     sheet = Sheet("Workers: Chinkway; CPU time a command, to one process of the kind")
     rng = random.Random(2)
