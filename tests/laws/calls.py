@@ -74,7 +74,7 @@ def calls(route: Endpoint, moment: Moment) -> Iterator[Call]:
     else:
         for body in examples(route) or [None]:
             headers = () if body is None else (JSON,)
-            yield Call(route.method, _path(route, moment), headers, body and msgspec.json.encode(body))
+            yield Call(route.method, _path(route, moment), headers, None if body is None else msgspec.json.encode(body))
 
 
 def _looks(route: Endpoint, moment: Moment) -> Iterator[Call]:
@@ -130,8 +130,10 @@ def _refused(route: Endpoint, moment: Moment) -> Iterator[Call]:
     first = ("If-Match", '"1"')
     path = _path(route, moment)
     match route.method, path.rpartition("{table}/")[2]:
-        case "POST", "commands":
+        case "POST", "commands" if route.tag == moment.game.name:
             yield from _commands(path, moment)
+        case "POST", "commands":
+            yield from (posted(path, body) for body in examples(route))
         case "POST", "seats":
             for body, header in product(({}, {"seat": 0, "nonce": "luck"}, {"bot": "anyone"}), ((), (stale,))):
                 yield posted(path, body, *header)

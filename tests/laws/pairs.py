@@ -17,7 +17,7 @@ from service.referee import Create, Leave, Sit, Start
 from tests.laws.calls import Call, Moment, calls, is_of_a_table, posted
 from tests.laws.setups import FULL
 from tests.laws.stages import Numbering, Said, Stage
-from tests.laws.twins import Twins
+from tests.laws.twins import Orders, Twins
 
 # How often each call is made in twins, at most at every `LEAST`th step, and as how many of those who see no cards at a
 # step; all come up in turn. At full size everybody asks everything at every step.
@@ -82,19 +82,26 @@ class Pair:
 
     def decide(self, entry: Entry[Raw, Event], version: int) -> None:
         """Give each stage the command that led to a version; the viewer's own, twice, must be answered the same."""
-        who = _role(entry.by)
         own = self.twins.viewer is not None and entry.by.seat == self.twins.viewer
-        key = f"key-{version}"
-        posts = [_call(self.twins.match.game, commands[version - 1], key) for commands in self.twins.commands]
-        said = [cast.say(call, who) for cast, call in zip(self.casts, posts, strict=True)]
-        assert [answer.status // 100 for answer in said] == [2, 2], (posts, said)
-        if isinstance(self.twins.commands[0][version - 1], Create):
-            for cast, answer, orders in zip(self.casts, said, self.twins.orders, strict=True):
-                cast.table = answer.json["table"]
-                cast.stage.orders[cast.table] = orders
+        commands = [commands[version - 1] for commands in self.twins.commands]
+        calls = [call_of(self.twins.match.game, command, f"key-{version}") for command in commands]
+        said = [
+            give(cast, entry.by, call, orders)
+            for cast, call, orders in zip(self.casts, calls, self.twins.orders, strict=True)
+        ]
         if own and version > self.twins.first:
-            self.same(said, posts[0], who)
-            self.alike(posts[0], who, version)
+            self.same(said, calls[0], role_of(entry.by))
+            self.alike(calls[0], role_of(entry.by), version)
+
+
+def give(cast: Cast, by: By, call: Call, orders: Orders) -> Said:
+    """Give a command that must be accepted; a table that it opens is dealt by these orders."""
+    said = cast.say(call, role_of(by))
+    assert said.status in {200, 201}, (call, said)
+    if not cast.table:
+        cast.table = said.json["table"]
+        cast.stage.orders[cast.table] = orders
+    return said
 
 
 def nothing_hidden_is_told(twins: Twins, stages: tuple[Stage, Stage]) -> int:
@@ -170,11 +177,12 @@ def _somebody_sees_the_difference(pair: Pair) -> None:
     )
 
 
-def _role(by: By) -> str:
+def role_of(by: By) -> str:
+    """Return the role that gave a command."""
     return "host" if by.seat is None else f"seat {by.seat}"
 
 
-def _call(game: AnyGame, command: Command, key: str) -> Call:
+def call_of(game: AnyGame, command: Command, key: str) -> Call:
     """Return the request by which a command comes; all but leaving are named by a key."""
     once, path = ("Idempotency-Key", key), f"/v1/{game.name}/tables"
     match command:
