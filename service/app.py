@@ -3,7 +3,7 @@
 import os
 import platform
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -11,15 +11,17 @@ from http import HTTPStatus
 from litestar import Litestar
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
+from litestar.response.base import ASGIResponse
 from litestar.types import ExceptionHandlersMap
 from redis.asyncio import Redis
 
 from service import bots, games
 from service.api import catalogue, documents, health, lobby, players, problems, tokens, traffic
+from service.api.answers import empty
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.forwarded import Proxies
-from service.api.requests import MAX_BODY
+from service.api.requests import MAX_BODY, AnyRequest
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
@@ -169,7 +171,7 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
             yield
 
     app = Litestar(
-        [_handler(route) for route in routes],
+        [*map(_options, _by_path(routes).items()), *map(_handler, routes)],
         lifespan=[connected],
         openapi_config=None,
         request_max_body_size=MAX_BODY,
@@ -190,8 +192,30 @@ def metrics_alone(shared: Sheets) -> Litestar:
 
 
 def _handler(route: Endpoint) -> HTTPRouteHandler:
-    path = route.path.replace("}", ":str}")
     # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
     status = HTTPStatus(min(route.answers))
     known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
-    return HTTPRouteHandler(path, http_method=route.method, status_code=known)(route.answer)
+    return HTTPRouteHandler(_framework_path(route.path), http_method=route.method, status_code=known)(route.answer)
+
+
+def _by_path(routes: Iterable[Endpoint]) -> dict[str, set[str]]:
+    """Return the methods of each path."""
+    methods: dict[str, set[str]] = {}
+    for route in routes:
+        methods.setdefault(route.path, {"OPTIONS"}).add(route.method)
+    return methods
+
+
+def _options(path: tuple[str, set[str]]) -> HTTPRouteHandler:
+    """Answer which methods a path takes; the framework's own answer forgets all but one where it has several."""
+    template, methods = path
+    allow = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+    async def allowed(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
+        return empty(HTTPStatus.NO_CONTENT, {"Allow": allow})
+
+    return HTTPRouteHandler(_framework_path(template), http_method="OPTIONS", status_code=HTTPStatus.OK)(allowed)
+
+
+def _framework_path(template: str) -> str:
+    return template.replace("}", ":str}")

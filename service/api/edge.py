@@ -101,7 +101,7 @@ class _Passage:
             self.seconds = time.perf_counter() - self._began
             self.status = message["status"]
             headers = [*message["headers"], *self._headers]
-            if self.status == HTTPStatus.METHOD_NOT_ALLOWED or self.method == "OPTIONS":
+            if self.status == HTTPStatus.METHOD_NOT_ALLOWED:
                 headers = [(name, _with_head(value) if name == b"allow" else value) for name, value in headers]
             message["headers"] = headers
             await self._send(message)
