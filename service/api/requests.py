@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote_plus
 
@@ -41,10 +42,10 @@ Stated = tuple[dict[bytes, bytes], frozenset[bytes]]
 def header(request: AnyRequest, name: str, most: int | None = None) -> str | None:
     """Return a header's value, None if it is absent; Malformed if it comes twice, is too long or not ASCII."""
     values, repeated = _stated(request)
-    value = values.get(name.lower().encode("ascii"))
+    value = values.get(_on_the_wire(name))
     if value is None:
         return None
-    if repeated and name.lower().encode("ascii") in repeated:
+    if _on_the_wire(name) in repeated:
         raise Malformed(f"The header {name} must come once.", name)
     if most is not None and len(value) > most:
         raise Malformed(f"The header {name} holds at most {most} characters.", name)
@@ -52,6 +53,11 @@ def header(request: AnyRequest, name: str, most: int | None = None) -> str | Non
         return value.decode("ascii")
     except UnicodeDecodeError:
         raise Malformed(f"The header {name} must be ASCII.", name) from None
+
+
+@cache
+def _on_the_wire(name: str) -> bytes:
+    return name.lower().encode("ascii")
 
 
 def _stated(request: AnyRequest) -> Stated:
@@ -68,8 +74,10 @@ def _stated(request: AnyRequest) -> Stated:
 
 def check_headers(request: AnyRequest, most: Mapping[str, int | None]) -> None:
     """Raise Malformed unless each of these headers that is there comes once, is ASCII, and no longer than this."""
+    values, _ = _stated(request)
     for name in most:
-        header(request, name, most[name])
+        if _on_the_wire(name) in values:
+            header(request, name, most[name])
 
 
 def check_query(request: AnyRequest, names: frozenset[str]) -> None:
@@ -124,7 +132,8 @@ async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:
     """Return the JSON body, strictly decoded; an integral float counts as the integer it is, as JSON Schema has it."""
     if _MEDIA.fullmatch(header(request, "Content-Type") or "") is None:
         raise Unsupported("The body must be application/json, in UTF-8.")
-    if (header(request, "Content-Encoding") or "identity").lower() != "identity":
+    encoding = header(request, "Content-Encoding")
+    if encoding is not None and encoding.lower() not in {"", "identity"}:
         raise Unsupported("The body must not be compressed.")
     raw = await _bytes(request)
     try:
@@ -219,8 +228,8 @@ def already_has(request: AnyRequest, tag: str) -> bool:
 
 def prefers_view(request: AnyRequest) -> bool:
     """Tell whether the client asks for the view in the answer: `Prefer: return=representation`."""
-    value = header(request, "Prefer") or ""
-    return any(part.strip().lower() == "return=representation" for part in value.split(","))
+    value = header(request, "Prefer")
+    return value is not None and any(part.strip().lower() == "return=representation" for part in value.split(","))
 
 
 def accepts(request: AnyRequest, *kinds: str) -> str:
