@@ -19,7 +19,7 @@ from service.auth.accounts import ERASED_KEY
 from service.auth.tokens import UNKNOWN
 from service.clock import utc_ms
 from service.errors import TooManyTables, Unauthenticated
-from service.store import answered, begin
+from service.store import Turns, answered, begin
 
 Standing = Literal["none", "live", "ended"]
 """How it stands with a table: its stream has no entry yet, it is open or in play, or it has ended."""
@@ -42,6 +42,7 @@ class Attendance:
         self._redis = redis
         self._quota = quota
         self._clock = clock
+        self._turns = Turns()
 
     async def host(self, account: str, table: str, look: Look) -> None:
         """Write down that an account is about to open a table; a table that it has opened before is no further one.
@@ -104,8 +105,9 @@ class Attendance:
             pipe.zadd(key, {table: self._clock()})
             return True
 
-        with answered():
-            entered: bool = await self._redis.transaction(write, key, value_from_callable=True)
+        async with self._turns.of(key):
+            with answered():
+                entered: bool = await self._redis.transaction(write, key, value_from_callable=True)
         return entered
 
     async def _enter(self, key: str, table: str) -> int:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import parse_qs, unquote, urlsplit
+from weakref import WeakValueDictionary
 
 from redis import exceptions
 from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
@@ -178,6 +179,17 @@ def answered() -> Iterator[None]:
 def is_unfit(error: exceptions.ResponseError) -> bool:
     """Say whether a server's error, quoted whole, tells of the server's own state and not of what was asked."""
     return _UNFIT.match(str(error)) is not None
+
+
+class Turns:
+    """Whose turn it is in this process, by name: rivals in a transaction would only make each other begin again."""
+
+    def __init__(self) -> None:
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, name: str) -> asyncio.Lock:
+        """Return what to hold while it is one's turn."""
+        return self._turns.get(name) or self._turns.setdefault(name, asyncio.Lock())
 
 
 def begin(pipe: Pipeline) -> None:

@@ -26,7 +26,7 @@ from service.auth.scopes import Scope
 from service.clock import utc_ms
 from service.errors import AlreadyCreated, KeyReused, NotFound, TooManyTokens, Unauthenticated
 from service.ids import new_id
-from service.store import answered, begin
+from service.store import Turns, answered, begin
 
 T = TypeVar("T")
 
@@ -116,6 +116,7 @@ class Tokens:
         self._clock = clock
         self._trusted: dict[str, tuple[float, Identity]] = {}
         self._endings = 0
+        self._turns = Turns()
 
     async def identify(self, secret: str) -> Identity:
         """Return whom a token speaks for, trusted for at most a second; raise Unauthenticated if nobody."""
@@ -252,8 +253,9 @@ class Tokens:
             return await write(pipe)
 
         watched = (account_key(account), _tokens_key(account), _repeated_key(account))
-        with answered():
-            return cast("T", await self._redis.transaction(guarded, *watched, value_from_callable=True))
+        async with self._turns.of(account):
+            with answered():
+                return cast("T", await self._redis.transaction(guarded, *watched, value_from_callable=True))
 
     async def _recall(self, pipe: Pipeline, account: str, repeatable: Repeatable | None) -> Callable[[str], None]:
         """Raise AlreadyCreated or KeyReused if a request ran before; else return how to remember the token it makes."""

@@ -11,9 +11,10 @@ from redis.asyncio import Redis
 
 from service import bots, games
 from service.attendance import Attendance
-from service.auth.accounts import Accounts
+from service.auth.accounts import ERASED_KEY, Accounts
 from service.auth.scopes import SIGN_UP
 from service.auth.tokens import Grant, Tokens
+from service.clock import utc_ms
 from service.erasing import Erasing
 from service.errors import NotFound, Unauthenticated
 from service.game import AnyTable, Command
@@ -21,6 +22,7 @@ from service.log import Log
 from service.referee import Abandon, Create, Leave, Resign, Sit
 from service.streams import genesis, head_after, table_stream
 from service.tables import Asked, Tables
+from tests.stores import asking
 
 pytestmark = pytest.mark.anyio
 
@@ -67,10 +69,10 @@ async def moved_in(store: Redis) -> AsyncIterator[Callable[[], House]]:
     """Give a way to start a process on the store."""
     logs: list[Log] = []
 
-    def start() -> House:
+    def start(clock: Callable[[], int] = utc_ms) -> House:
         logs.append(Log(store))
         attendance = Attendance(store)
-        tables = Tables(logs[-1], games.find(), bots.find(), secret=bytes(32), attendance=attendance)
+        tables = Tables(logs[-1], games.find(), bots.find(), secret=bytes(32), clock=clock, attendance=attendance)
         return House(logs[-1], tables, attendance, Accounts(store), Tokens(store))
 
     yield start
@@ -211,6 +213,31 @@ async def test_who_sits_down_meanwhile_keeps_no_seat(moved_in: Callable[[], Hous
             table = await here.tables.reached(stream, 0)
             assert table.seat_of(ada) is None
             assert table.host != ada or table.status == "ended"
+
+
+@pytest.mark.parametrize("part", ["seat", "table"])
+async def test_whose_erasing_begins_in_mid_command_gives_up_what_it_got(
+    moved_in: Callable[..., House], valkey_url: str, part: str
+) -> None:
+    """The erasing has looked at the table just before the command went in."""
+    house = moved_in()
+    ada, bob = [(await house.accounts.create(name)).id for name in ("Ada", "Bob")]
+    table = await house.opened(bob)
+
+    def late() -> int:
+        # A decision is dated after the account was let in, and before the append.
+        with asking(valkey_url) as client:
+            client.zadd(ERASED_KEY, {ada: 1}, nx=True)
+        return utc_ms()
+
+    there = moved_in(late)
+    with pytest.raises(Unauthenticated):
+        await (there.act(ada, table, Sit()) if part == "seat" else there.opened(ada))
+    (changed,) = [stream for stream in await _all_streams(house.log) if part == "seat" or stream != table_stream(table)]
+    entries = [CHINKWAY.projection.decode(stored.e) for stored in await house.log.read(changed)]
+    assert [entry.by.player for entry in entries][-2:] == [ada, ada]
+    state = await house.tables.reached(changed, 0)
+    assert (state.seat_of(ada), state.status) == (None, "open" if part == "seat" else "ended")
 
 
 async def test_an_erased_account_takes_no_seat_and_opens_no_table(moved_in: Callable[[], House], store: Redis) -> None:
