@@ -30,6 +30,13 @@ class Parameter:
     required: bool = False
     example: str | None = None
 
+    @property
+    def longest(self) -> int | None:
+        """How many characters it may have, None where only a pattern says so."""
+        told = msgspec.inspect.type_info(self.kind)
+        inner = told.type if isinstance(told, msgspec.inspect.Metadata) else told
+        return inner.max_length if isinstance(inner, msgspec.inspect.StrType) else None
+
 
 @dataclass(frozen=True)
 class Link:
@@ -94,8 +101,4 @@ class Endpoint:
 
     @cached_property
     def _headers(self) -> Mapping[str, int | None]:
-        return {
-            parameter.name: getattr(msgspec.inspect.type_info(parameter.kind), "max_length", None)
-            for parameter in self.parameters
-            if parameter.where == "header"
-        }
+        return {parameter.name: parameter.longest for parameter in self.parameters if parameter.where == "header"}

@@ -27,6 +27,7 @@ _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
 # Of RFC 3986, in a query: pchar, "/", "?".
 _QUERY = re.compile(rb"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*")
 _MEDIA = re.compile(r"application/json(?:[ \t]*;[ \t]*charset=(?:utf-8|\"utf-8\"))?[ \t]*;?[ \t]*", re.IGNORECASE)
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _TAG = re.compile(r'"(0|[1-9][0-9]{0,15})"')
 _AT = re.compile(r"(.*) - at `\$(.*)`$", re.DOTALL)
@@ -189,9 +190,12 @@ def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
 def converted(text: str, kind: type[T], name: str) -> T:
     """Return a piece of text as a value of this type; Malformed names the parameter."""
     try:
-        return msgspec.convert(text, kind, strict=False)
+        value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
+    if isinstance(value, int) and _INTEGER.fullmatch(text) is None:
+        raise Malformed(f"The parameter {name} must be an integer in digits.", name)
+    return value
 
 
 def once(request: AnyRequest, account: str) -> Once | None:

@@ -1,6 +1,7 @@
 """A server for the tests of the API, one a process; people and tables on it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -60,9 +61,9 @@ class Company:
         return done
 
 
-@pytest.fixture
-def company(url: str) -> Iterator[Company]:
-    """Give a table whose match has just begun."""
+@contextmanager
+def seated(url: str) -> Iterator[Company]:
+    """Give a table whose match has just begun, for a block."""
     people = [Person(url, f"Player {number}") for number in range(5)]
     opened = people[0].post("/v1/chinkway/tables")
     path = f"/v1/chinkway/tables/{opened.json()['table']}"
@@ -71,3 +72,10 @@ def company(url: str) -> Iterator[Company]:
     yield Company(path, people)
     for person in people:
         person.http.close()
+
+
+@pytest.fixture
+def company(url: str) -> Iterator[Company]:
+    """Give a table whose match has just begun."""
+    with seated(url) as company:
+        yield company
