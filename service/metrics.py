@@ -48,7 +48,8 @@ Kind: TypeAlias = Literal["counter", "histogram", "least", "most", "sum"]
 Labels: TypeAlias = tuple[str, ...]
 
 _journal = logging.getLogger(__name__)
-_instruments: dict[str, "Counter | Gauge | Histogram"] = {}
+instruments: dict[str, "Counter | Gauge | Histogram"] = {}
+"""Every metric of this process, by its name."""
 
 
 @cache
@@ -85,7 +86,7 @@ class Counter:
     def __init__(self, name: str, about: str, *labels: str) -> None:
         self._series = Series(name, "counter", about, labels, (), [])
         self._counts: dict[Labels, float] = {} if labels else {(): 0}
-        _instruments[name] = self
+        instruments[name] = self
 
     def add(self, *labels: str, by: float = 1) -> None:
         """Count what has happened, under the values of its labels in their order."""
@@ -112,7 +113,7 @@ class Gauge:
     def __init__(self, name: str, kind: Literal["least", "most", "sum"], about: str, *labels: str) -> None:
         self._series = Series(name, kind, about, labels, (), [])
         self._values: dict[Labels, float] = {}
-        _instruments[name] = self
+        instruments[name] = self
 
     def set(self, value: float, *labels: str) -> None:
         """State it."""
@@ -132,7 +133,7 @@ class Histogram:
     def __init__(self, name: str, about: str, *labels: str) -> None:
         self._series = Series(name, "histogram", about, labels, SECONDS, [])
         self._numbers: dict[Labels, list[float]] = {}
-        _instruments[name] = self
+        instruments[name] = self
 
     def observe(self, seconds: float, *labels: str) -> None:
         """Count it in the first bucket that holds it."""
@@ -160,7 +161,7 @@ class Sheets:
         """Take the file that is this process's; resume from what is in it."""
         self._place = place
         for series in self._read(place).series:
-            instrument = _instruments.get(series.name)
+            instrument = instruments.get(series.name)
             if instrument is not None:
                 instrument.resume(series)
 
@@ -233,7 +234,7 @@ async def exposition(shared: Sheets | None) -> bytes:
 
 
 def _own() -> Sheet:
-    return Sheet(utc_ms(), [instrument.series() for instrument in _instruments.values()])
+    return Sheet(utc_ms(), [instrument.series() for instrument in instruments.values()])
 
 
 class _Exposed(Collector):
