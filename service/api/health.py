@@ -42,11 +42,11 @@ METRICS = Endpoint(
     method="GET",
     path="/metrics",
     name="getMetrics",
-    summary="What the service has done, as Prometheus reads it; where that has a port of its own, there alone.",
+    summary="What the service has done, as Prometheus reads it; 404 where that has a port of its own.",
     handler=numbers,
     answers={200: None},
     media={"text/plain": Numbers},
-    errors=(400,),
+    errors=(400, 404),
     token=False,
 )
 
