@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import cast
 
-from litestar import Litestar
+from litestar import Litestar, Request
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
-from litestar.types import ExceptionHandlersMap
+from litestar.types import ASGIApp, ExceptionHandlersMap, HTTPScope, Receive, Send
 from redis.asyncio import Redis
 
 from service import bots, games
@@ -195,7 +196,19 @@ def _handler(route: Endpoint) -> HTTPRouteHandler:
     # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
     status = HTTPStatus(min(route.answers))
     known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
-    return HTTPRouteHandler(_framework_path(route.path), http_method=route.method, status_code=known)(route.answer)
+
+    async def answered(scope: HTTPScope, receive: Receive, send: Send) -> None:
+        request: AnyRequest = Request(scope, receive, send)
+        response = await route.answer(request)
+        await response(scope, receive, send)
+
+    def instead(app: ASGIApp) -> ASGIApp:  # noqa: ARG001 the framework passes it by this name
+        return cast("ASGIApp", answered)
+
+    # The framework's own way from its router to a handler, by signatures and injection, costs half of its time.
+    return HTTPRouteHandler(
+        _framework_path(route.path), http_method=route.method, status_code=known, middleware=[instead]
+    )(route.answer)
 
 
 def _by_path(routes: Iterable[Endpoint]) -> dict[str, set[str]]:
