@@ -44,11 +44,11 @@ def test_the_list_of_tokens_holds_no_secret_and_marks_the_one_that_asks(ada: Per
 
 def test_a_token_lives_no_longer_than_the_one_that_made_it(ada: Person) -> None:
     short = made(ada, scopes=["play", "host"], expires_in_s=LIFE_S)
-    assert short["expires_at"] == pytest.approx(short["created_at"] + 1_000 * LIFE_S, abs=5_000)  # type: ignore[operator] # JSON
+    assert short["expires_at"] == pytest.approx(short["created_at"] + 1_000 * LIFE_S, abs=5_000)  # type: ignore[operator] # the JSON of an answer
     heir = bearing(ada, short["token"])
     assert made(heir)["expires_at"] == short["expires_at"]
     assert made(heir, expires_in_s=10 * LIFE_S)["expires_at"] == short["expires_at"]
-    assert made(heir, expires_in_s=60)["expires_at"] < short["expires_at"]  # type: ignore[operator] # JSON
+    assert made(heir, expires_in_s=60)["expires_at"] < short["expires_at"]  # type: ignore[operator] # the JSON of an answer
 
 
 @pytest.mark.parametrize("scope", ["arbiter", "admin"])
