@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from tests.bench.driver import Load, Route, Script, Sent, bare_scripts, by_seat, by_table, drive, request
-from tests.bench.processes import Process
+from tests.bench.processes import ENDLESS, Process
 from tests.bench.report import Sheet
 from tests.bench.size import Size
 from tests.bench.tables import Company, Played, Player
@@ -73,13 +73,13 @@ def _shared(company: Company, size: Size, number: int, rng: random.Random) -> di
 
 
 def versions(company: Company, size: Size) -> Sheet:
-    """Measure commands of the toy game at versions far apart: what they cost must not grow with the log."""
+    """Measure commands of a game without end at versions far apart: what they cost must not grow with the log."""
     first = size.versions[0]
-    sheet = Sheet(f"Commands by version: the toy game, one client; to bare, and to version {first:,}")
+    sheet = Sheet(f"Commands by version: {ENDLESS}, one client; to bare, and to version {first:,}")
     rng = random.Random(3)
-    aged = {version: company.aged("toy", 1, version, rng)[0] for version in size.versions[1:]}
+    aged = {version: company.aged(ENDLESS, 1, version, rng)[0] for version in size.versions[1:]}
     for _ in range(size.rounds):
-        aged[first] = company.aged("toy", 1, first, rng)[0]
+        aged[first] = company.aged(ENDLESS, 1, first, rng)[0]
         floor = _driven(company.rig.floors[:1], bare_scripts("/bare", 1, size.commands))
         _note(sheet, "bare", floor, floor)
         loads = {
@@ -97,12 +97,13 @@ def cold(company: Company, size: Size) -> Sheet:
     sheet = Sheet("Cold open: a new worker's first look at a table, whole over HTTP")
     rng = random.Random(4)
     tables = {
-        f"toy, {decisions:,} decisions": company.aged("toy", size.rounds, decisions, rng) for decisions in size.cold
+        f"{ENDLESS}, {decisions:,} decisions": company.aged(ENDLESS, size.rounds, decisions, rng)
+        for decisions in size.cold
     }
     tables["chinkway, a whole match"] = company.aged("chinkway", size.rounds, 10_000, rng)
     with company.rig.another() as worker:
         looker = Player(worker)
-        looker.get(company.tables("toy", 1)[0].path)
+        looker.get(company.tables(ENDLESS, 1)[0].path)
         for number in range(size.rounds):
             for what, aged in tables.items():
                 first, second = _took_ms(looker, aged[number]), _took_ms(looker, aged[number])

@@ -19,7 +19,9 @@ from service.embedded import Embedded
 from service.settings import Settings
 
 HOST = "127.0.0.1"
-TOY = "tests.toy.service.toy"
+ENDLESS = "toy"
+MODULE = "tests.toy.service.toy"
+"""The game without end, which alone can be measured at version 10,000, and where it is."""
 
 START_S = 60
 """How long a process may take to become ready."""
@@ -62,7 +64,7 @@ def rig() -> Iterator[Rig]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evenfold-bench-")))
         store = stack.enter_context(Embedded(folder / "data", what="the bench"))
-        settings = Settings(redis=store.url, keys=folder / "keys", games=(TOY,))
+        settings = Settings(redis=store.url, keys=folder / "keys", games=(MODULE,))
         variables = settings.environment() | _VARIABLES
         kinds = [_floors_command, _floors_command, _worker_command, _worker_command]
         *floors, first, second = stack.enter_context(_running(kinds, variables))

@@ -24,9 +24,9 @@ from service.store import connect
 from service.streams import Stored, keys_of, stored_of, table_stream
 from tests.bench.driver import Script, Sent, request
 from tests.bench.matches import Local
-from tests.bench.processes import HOST, TOY, Process, Rig
+from tests.bench.processes import HOST, MODULE, Process, Rig
 
-GAMES = games.find(TOY)
+GAMES = games.find(MODULE)
 
 
 class Player:

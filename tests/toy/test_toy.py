@@ -30,8 +30,8 @@ FOLDER = Path(__file__).parent
 
 TOYS = re.compile(rb"\btoys?\b", re.IGNORECASE)
 
-# Who tells newcomers of it, and who names its module to the laws. A test may show by it what it tests.
-KNOWING = {"README.md", "tests/laws/setups.py"}
+# Who tells newcomers of it, who names its module to the laws, who measures by it. A test may show by it what it tests.
+KNOWING = {"README.md", "tests/bench/processes.py", "tests/laws/setups.py"}
 
 Json = dict[str, Any]
 
