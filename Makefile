@@ -12,7 +12,7 @@ UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check lint types contracts licences unit laws golden openapi bench format hooks lock clean
+.PHONY: help serve test check lint types contracts licences unit laws golden openapi released bench format hooks lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,14 +41,17 @@ licences: $(VENV)/.runtime ## Check that every runtime dependency has a licence 
 unit: $(VENV)/.dev ## Run the unit tests
 	@$(RUN) pytest -n auto $(UNIT) $(ARGS)
 
-laws: $(VENV)/.dev ## Run the laws of every game at full size
-	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws $(ARGS)
+laws: $(VENV)/.dev ## Run the laws of every game, and the contract, at full size
+	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays
 
 openapi: $(VENV)/.runtime ## Write openapi/openapi.json from the routes
 	@$(VENV)/bin/evenfold openapi --output openapi/openapi.json
+
+released: openapi ## Hold the clients of the present document unbroken from now on: part of a release
+	@cp openapi/openapi.json openapi/released.json
 
 bench: $(VENV)/.dev ## Measure commands, folds and where the time goes (ARGS="…")
 	@$(RUN) tests.bench $(ARGS)

@@ -26,6 +26,9 @@ from service.version import version
 
 JSON = "application/json"
 
+# A list that grows: what a client does not find in it is to be taken by what it comes with, a problem by its status.
+OPEN = Meta(extra_json_schema={"x-open": True})
+
 _ABOUT = cleandoc(
     """
     Evenfold referees card games for any client. Open a table, sit down, and post commands; whatever happens at a table
@@ -39,7 +42,8 @@ _ABOUT = cleandoc(
     - **Retries.** Send a POST again with the same `Idempotency-Key` and body: it happens once, the answer is the same.
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
 
-    Bodies are strict: a field that is not described here is refused.
+    Bodies are strict: a field that is not described here is refused. Answers may come to hold further fields; of the
+    lists of values in them only those marked `x-open` may grow.
     """
 )
 
@@ -294,9 +298,9 @@ def _codes(game: AnyGame | None) -> dict[str, int]:
 
 def _problem_of(game: AnyGame | None) -> object:
     """Return the type of the problems of a game's routes, or of those beside the games."""
-    codes = Literal[tuple(_codes(game))]  # type: ignore[valid-type] # codes known at run time
+    codes = Annotated[Literal[tuple(_codes(game))], OPEN]  # type: ignore[valid-type] # codes known at run time
     if game is None:
         return Problem[codes]  # type: ignore[valid-type] # the same
-    reasons = Literal[tuple(problems.reasons(game.reasons))]  # type: ignore[valid-type] # the same
+    reasons = Annotated[Literal[tuple(problems.reasons(game.reasons))], OPEN]  # type: ignore[valid-type] # the same
     events = TableEvent | game.projection.events
     return TableProblem[codes, reasons, game.commands, events]  # type: ignore[name-defined,valid-type] # the same

@@ -161,11 +161,15 @@ class Schemas:
             return {"oneOf": options}
         mapping = {str(_config(cls).tag): option["$ref"] for cls, option in zip(classes, options, strict=True)}
         name = self._union_name(classes)
-        schema = {
-            "description": _UNIONS[name.rpartition(".")[2]],
+        kind = name.rpartition(".")[2]
+        schema: Schema = {
+            "description": _UNIONS[kind],
             "oneOf": options,
             "discriminator": {"propertyName": "type", "mapping": mapping},
         }
+        if kind == "Event":
+            # A new meaning is a new event.
+            schema["x-open"] = True
         return self._component(name, frozenset(classes), schema)
 
     def _union_name(self, classes: Sequence[type]) -> str:
