@@ -416,7 +416,8 @@ def _answer(request: _Request, reply: Reply) -> Answer:
         case [b"gone"]:
             return Gone()
         case _:
-            raise broken(f"the store answers an append to {request.stream} with {str(reply)[:100]}")
+            # What it says is not repeated: it may be another's entry, with a card in it.
+            raise broken(f"the store answers an append to {request.stream} with what is no answer")
 
 
 def _unsettled(request: _Request, *, lost: bool) -> Exception:

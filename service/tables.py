@@ -23,7 +23,18 @@ from service.auth.tokens import UNKNOWN
 from service.bots import Bots
 from service.chance import SEED_BYTES
 from service.decider import Decided, Decider, Draft
-from service.errors import Busy, Damaged, KeyReused, NoRoom, NotFound, Obstacle, Stale, Unauthenticated
+from service.errors import (
+    Busy,
+    Damaged,
+    KeyReused,
+    NoRoom,
+    NotFound,
+    Obstacle,
+    Stale,
+    StoreDown,
+    Unauthenticated,
+    Unconfirmed,
+)
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
@@ -161,7 +172,7 @@ class Tables:
                 draft(Table(id=table), 0)
                 await self._attendance.host(player, table, self._standing)
         done = await self._decided(asked, command, decide, create=True)
-        await self._see_off(asked)
+        await self._see_off(done)
         return done
 
     async def act(self, asked: Asked, command: Command) -> Done:
@@ -177,7 +188,7 @@ class Tables:
             await self._decider.reached(_stream(asked), 1)
             await self._attendance.sit(asked.player, asked.table, self._standing)
         done = await self._acted(asked, command)
-        await self._see_off(asked)
+        await self._see_off(done)
         return done
 
     async def withdraw(self, player: str, table: str) -> None:
@@ -244,10 +255,13 @@ class Tables:
         return self.game_of(table).projection.view(table, seat)
 
     async def view_after(self, done: Done) -> AnyView:
-        """Return the table as the player could see it right after a decision."""
+        """Return the table as the player could see it right after a decision; Unconfirmed where it can't be read."""
         if done.table.version == done.decision.version:
             return self.view(done.table, done.asked.player)
-        return await self.view_at(done.asked, done.decision.version)
+        try:
+            return await self.view_at(done.asked, done.decision.version)
+        except StoreDown as down:
+            raise Unconfirmed(_stream(done.asked), done.decision.version) from down
 
     async def actions(self, asked: Asked) -> Actions[Command]:
         """Return what the player may do now."""
@@ -282,11 +296,21 @@ class Tables:
             return "live"
         return "ended" if state.status == "ended" else "live"
 
-    async def _see_off(self, asked: Asked) -> None:
-        """Undo what has just given an account a part in a table, if its erasing began meanwhile and may not know."""
-        if self._attendance is not None and not await self._attendance.is_welcome(asked.player):
-            await self.withdraw(asked.player, asked.table)
-            raise Unauthenticated(UNKNOWN)
+    async def _see_off(self, done: Done) -> None:
+        """Undo what has just given an account a part in a table, if its erasing began meanwhile and may not know.
+
+        Raise Unconfirmed where that can't be learnt: what was stored must not be said not to have happened.
+        """
+        if self._attendance is None:
+            return
+        player, table = done.asked.player, done.asked.table
+        try:
+            if await self._attendance.is_welcome(player):
+                return
+        except StoreDown as down:
+            raise Unconfirmed(_stream(done.asked), done.decision.version) from down
+        await self.withdraw(player, table)
+        raise Unauthenticated(UNKNOWN)
 
     def _label(self, bot: str) -> str:
         """Return the label of the newest build of a bot; an unknown one stays as it is."""
