@@ -41,9 +41,11 @@ _ABOUT = cleandoc(
     - **Races.** `turn` says which prompt a command answers, `If-Match` insists on a version.
     - **Retries.** Send a POST again with the same `Idempotency-Key` and body: it happens once, the answer is the same.
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
+    - **Requests** have names: every answer has `X-Request-Id`, your own if you sent one. A `traceparent` is passed on.
+    - **HEAD** is answered wherever GET is; OPTIONS says in `Allow` what a path takes.
 
-    Bodies are strict: a field that is not described here is refused. Answers may come to hold further fields; of the
-    lists of values in them only those marked `x-open` may grow.
+    Bodies are strict: a field that is not described here is refused. Of a field that comes twice the last counts.
+    Answers may come to hold further fields; of the lists of values in them only those marked `x-open` may grow.
     """
 )
 

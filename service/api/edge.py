@@ -28,6 +28,9 @@ SLOW_S = 1.0
 Finished = Callable[[str, str, int, float], None]
 """Called after each request with its route's template, its method, its status, and the seconds to its answer."""
 
+_NOT_ALLOWED = HTTPStatus.METHOD_NOT_ALLOWED.value
+_FAILED = HTTPStatus.INTERNAL_SERVER_ERROR.value
+
 _logger = logging.getLogger(__name__)
 _draw = random.Random().getrandbits  # noqa: S311 a request's name is no secret
 
@@ -101,7 +104,7 @@ class _Passage:
             self.seconds = time.perf_counter() - self._began
             self.status = message["status"]
             headers = [*message["headers"], *self._headers]
-            if self.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            if self.status == _NOT_ALLOWED:
                 headers = [(name, _with_head(value) if name == b"allow" else value) for name, value in headers]
             message["headers"] = headers
             await self._send(message)
@@ -124,6 +127,6 @@ def _with_head(allowed: bytes) -> bytes:
 
 
 def _level(status: int, seconds: float) -> int:
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status >= _FAILED:
         return logging.ERROR
     return logging.WARNING if seconds > SLOW_S else logging.INFO

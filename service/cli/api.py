@@ -1,6 +1,7 @@
 """An API worker: one of the processes that answer requests on the socket that `serve` listens at."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from service import logs
+from service.api.connection import Connection
 from service.api.server import configured
 from service.app import create
 from service.cli.processes import GRACE_S, on_end, tell_ready
@@ -15,10 +17,14 @@ from service.cli.sentences import told
 from service.settings import Settings
 from service.store import connect
 
+OTHER_FILES = 256
+"""Room for what is open besides connections of clients."""
+
 
 def api(settings: Settings, fd: int) -> None:
     """Answer requests on the listening socket with this descriptor, until SIGTERM or the supervisor's death."""
     logs.configure(settings.log_format, settings.log_level)
+    _allow_files(Connection.bounds.connections + OTHER_FILES)
     with told():
         app = create(settings)
         asyncio.run(_see_the_store(settings.redis))
@@ -46,3 +52,11 @@ class _Worker(uvicorn.Server):
 async def _see_the_store(url: str) -> None:
     """Raise StoreUnfit, a sentence, before the framework meets the same and tells it with all its frames."""
     await (await connect(url)).aclose()
+
+
+def _allow_files(wanted: int) -> None:
+    """Let this process have so many files open, as far as it may say that: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
