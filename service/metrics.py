@@ -36,6 +36,9 @@ MEDIA_TYPE: Final = "text/plain; version=0.0.4"
 LEAVE_S: Final = 1.0
 """How often a process leaves its sheet."""
 
+SUPERVISORS: Final = "server.json"
+"""The name of the supervisor's sheet."""
+
 FRESH_MS: Final = 10_000
 """A sheet this old is of a process that has ended: what it counted stands, how it fared is over."""
 
@@ -186,12 +189,19 @@ class Sheets:
                 yield self._read(path)
 
     def clear_away(self) -> None:
-        """Remove this process's sheet, and the folder with the last: once a server ends, nobody asks any more."""
+        """Remove this process's sheet, and the folder with the last: once a server ends, nobody asks any more.
+
+        The supervisor's does not count: it may have been killed, and if it lives it leaves another.
+        """
+        folder = self._place.parent
         with contextlib.suppress(OSError):
             self._place.unlink(missing_ok=True)
-            self._place.parent.rmdir()
+            if [path.name for path in folder.iterdir()] == [SUPERVISORS]:
+                (folder / SUPERVISORS).unlink()
+            folder.rmdir()
 
     def _write(self, sheet: bytes) -> None:
+        self._place.parent.mkdir(mode=0o700, exist_ok=True)
         draft = self._place.with_suffix(".new")
         draft.write_bytes(sheet)
         draft.replace(self._place)

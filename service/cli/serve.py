@@ -26,7 +26,7 @@ from service.cli.listening import Listener, listen
 from service.cli.processes import GRACE_S, Kept, Part, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
 from service.durability import require, worries
-from service.metrics import sheets
+from service.metrics import SUPERVISORS, sheets
 from service.settings import Place, Settings
 from service.store import StoreUnfit, concerns, connect, where
 from service.version import version
@@ -95,7 +95,7 @@ async def _serve(supervisor: "_Supervisor") -> int:
     """Run the server, and answer meanwhile who asks a port of their own for its metrics."""
     folder, scraped = supervisor.counting
     async with contextlib.AsyncExitStack() as open_until_the_end:
-        shared = await open_until_the_end.enter_async_context(sheets(folder / "server.json"))
+        shared = await open_until_the_end.enter_async_context(sheets(folder / SUPERVISORS))
         if scraped is not None and shared is not None:
             from service.cli.metrics import exposed  # noqa: PLC0415 the framework is needed here alone, and large
 

@@ -156,7 +156,8 @@ async def test_a_place_that_can_not_be_written_is_told_and_holds_nothing_up(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     Counter("moves_total", "Moves.").add()
-    async with sheets(tmp_path / "none" / "api-1.json") as own:
+    (tmp_path / "file").touch()
+    async with sheets(tmp_path / "file" / "api-1.json") as own:
         while not caplog.records:
             assert samples(await exposition(own))["moves_total", ()] == 1
     assert "metrics can't be left at" in caplog.text
