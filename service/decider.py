@@ -16,7 +16,7 @@ import msgspec
 
 from events.base import By, Entry, Event
 from service.clock import utc_ms
-from service.errors import Busy, NoRoom, NotFound, Stale
+from service.errors import Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
@@ -81,9 +81,18 @@ class Decided(NamedTuple, Generic[STATE]):
 
 
 class _Queue(asyncio.Lock):
-    """Those who would decide on one stream, one after the other; `users` counts them, the one at work too."""
+    """Those who would decide on one stream, one after the other; `users` counts them, the one at work too.
+
+    `down` says that one of them has waited for the store in vain: those behind don't do so as long once more.
+    """
 
     users = 0
+    down = False
+
+    def heed(self) -> None:
+        """Raise StoreDown if one of those before has met it."""
+        if self.down:
+            raise StoreDown("The store does not answer; nothing happened.")
 
 
 class Decider(Generic[STATE]):
@@ -142,7 +151,11 @@ class Decider(Generic[STATE]):
         queue.users += 1
         try:
             async with queue:
+                queue.heed()
                 decided = await self._decided(stream, decide, key=key, create=create)
+        except (StoreDown, Unconfirmed):
+            queue.down = True
+            raise
         finally:
             queue.users -= 1
             if not queue.users:

@@ -10,11 +10,13 @@ from redis.asyncio import Redis
 
 from events.base import By, Entry, Event
 from service.decider import Decider, Draft
-from service.errors import NotFound, Stale
+from service.embedded import Embedded
+from service.errors import NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import key_of, new_id
 from service.log import Log
 from service.streams import Stored, head_after, keys_of, table_stream
+from tests.logs import logged, stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -220,6 +222,22 @@ async def test_a_store_that_lost_decisions_is_noticed_and_believed(
     decided = await decider.decide(stream, adding(3))
     assert (decided.stored.version, decided.state.total) == (2, 3)
     assert "lost" in caplog.text
+
+
+async def test_those_behind_one_who_waited_for_the_store_in_vain_are_told_at_once(
+    own_store: Callable[..., Embedded], stream: str
+) -> None:
+    store = own_store()
+    async with logged(store.url, settle_ms=300, timeout_ms=300) as log:
+        decider = Decider(log, Sums())
+        await _created(decider, stream)
+        with stopped(store.pid):
+            asked = [asyncio.ensure_future(decider.decide(stream, adding(1))) for _ in range(50)]
+            async with asyncio.timeout(10):
+                outcomes = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [Unconfirmed] + [StoreDown] * 49
+        total = (await decider.decide(stream, adding(1))).state.total
+        assert total in {1, 2}
 
 
 async def test_only_so_many_states_are_kept(log: Log) -> None:
