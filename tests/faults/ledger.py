@@ -1,0 +1,64 @@
+"""What a store holds, read from its bytes alone and held against all that must be true of them, whatever has happened.
+
+Versions are dense, heads chain, time never runs back; the catalogue, the index of keys and the feeds say what the
+streams say, once. So a decision that was lost, doubled or half written does not pass.
+"""
+
+from collections import Counter
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from redis import Redis
+
+from service.ids import PARTITIONS
+from service.streams import catalogue_key, feed_key, genesis, head_after, keys_of
+from tests.stores import asking
+
+
+class Line(NamedTuple):
+    """An entry of a stream: its version, its head in hex, the hash of its key, and what it says."""
+
+    version: int
+    head: str
+    key: str | None
+    says: dict[str, Any]
+
+
+def audited(url: str) -> dict[str, list[Line]]:
+    """Return every stream of a store by name; fail where something is not as appends alone make it."""
+    with asking(url) as client:
+        named = sorted(name.decode() for name in client.scan_iter("*:t*:*") if b":table:" in name)
+        lines = {stream: _lines(client, stream) for stream in (key.partition(":")[2] for key in named)}
+        catalogues = [cast("list[bytes]", client.zrange(catalogue_key(n), 0, -1)) for n in range(PARTITIONS)]
+        assert sorted(name.decode() for names in catalogues for name in names) == sorted(lines)
+        assert _hints(client) == Counter((stream, line.version) for stream in lines for line in lines[stream])
+    return lines
+
+
+def lines_of(url: str, table: str) -> list[Line]:
+    """Return one table's entries, held to the same."""
+    with asking(url) as client:
+        return _lines(client, f"table:{table}")
+
+
+def _lines(client: Redis, stream: str) -> list[Line]:
+    keys = keys_of(stream)
+    head, at, lines = genesis(stream), 0, list[Line]()
+    rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", client.xrange(keys.stream))
+    for version, (id_, fields) in enumerate(rows, 1):
+        head = head_after(head, fields[b"e"])
+        says = msgspec.json.decode(fields[b"e"])
+        assert (id_, fields[b"h"].hex(), says["version"]) == (b"%d-0" % version, head.hex(), version), stream
+        assert says["at"] >= at, stream
+        at = says["at"]
+        lines.append(Line(version, head.hex(), says["key"], says))
+    remembered = cast("dict[bytes, bytes]", client.hgetall(keys.remembered))
+    index = {key.decode(): int(version) for key, version in remembered.items()}
+    assert index == {line.key: line.version for line in lines if line.key is not None}, stream
+    assert len(index) == sum(line.key is not None for line in lines), stream
+    return lines
+
+
+def _hints(client: Redis) -> Counter[tuple[str, int]]:
+    feeds = [cast("list[tuple[bytes, dict[bytes, bytes]]]", client.xrange(feed_key(n))) for n in range(PARTITIONS)]
+    return Counter((hint[b"s"].decode(), int(hint[b"v"])) for feed in feeds for _, hint in feed)
