@@ -9,12 +9,10 @@ from itertools import cycle
 from random import Random
 from typing import NamedTuple
 
-from events.table import Resigned
-from service.chance import NUMBERS_PER_DEAL
-from service.game import AnyGame, Command
+from service.game import AnyGame, AnyTable, Command
 from tests.laws.matches import Match, play
 from tests.laws.setups import FULL, LONGEST, Setup, covering, is_endless
-from tests.laws.worlds import Deal, another_world, begins_a_deal, deals
+from tests.laws.worlds import Deal, World, another_world, begins_a_deal, deals
 
 # How far into a deal twins are looked for, in parts of it; the later, the less is hidden and the longer they are.
 PARTS = (0.8, 0.6, 0.45, 0.3, 0.2, 0.1)
@@ -41,7 +39,7 @@ class Twins(NamedTuple):
 class Wanted(NamedTuple):
     """Twins to be looked for: how the match is set up, in which of its deals, for which of the seats taken.
 
-    Where `left`, somebody has resigned before their end, who saw a hand once and must see no more.
+    Where `left`, somebody has resigned before their end, whose hand differs: it was seen once, and must be no more.
     """
 
     setup: Setup
@@ -59,7 +57,7 @@ def wanted(game: AnyGame) -> Iterator[Wanted]:
     """Yield twins for every viewer of a game, at tables of every option, in early and in later deals."""
     options = cycle(covering(game, 1 if not FULL else 2))
     numbers = cycle((1, 2, 3) if FULL else (1, 2))
-    for turn in range(8 if FULL else 1):
+    for turn in range(3 if FULL else 1):
         for seats, untaken in sorted(_sittings(game)):
             viewers = (None, *range(seats - untaken))
             for viewer, left in ((None, True), *((viewer, False) for viewer in viewers)):
@@ -81,11 +79,13 @@ def twins(wanted: Wanted) -> Twins:
     for attempt in range(ATTEMPTS):
         match = play(wanted.setup._replace(seed=wanted.setup.seed + 100 * attempt))
         for version in _places(match, wanted.deal):
-            _, deal = next(deals(match, [version]))
             viewer = None if wanted.viewer is None else match.taken[wanted.viewer]
-            found = _twins(deal._replace(seat=viewer), random)
-            if found is not None and (_somebody_left(match, version) or not wanted.left):
-                return found
+            lived, deal = next(deals(match, [version]))
+            other = another_world(deal._replace(seat=viewer), random)
+            if other is not None and _differ(
+                match.game, lived, other.table, lived.resigned if wanted.left else match.taken
+            ):
+                return _twins(deal._replace(seat=viewer), other)
     raise AssertionError(f"no other world was found for {wanted}")
 
 
@@ -97,21 +97,15 @@ def _places(match: Match, number: int) -> Iterator[int]:
     yield from (begin + 1 + int((end - begin - 1) * part) for part in PARTS)
 
 
-def _twins(deal: Deal, random: Random) -> Twins | None:
-    """Return twins of a deal in which the cards lie otherwise that were dealt, None where none were found."""
-    other = another_world(deal, random)
-    if other is None:
-        return None
+def _differ(game: AnyGame, lived: AnyTable, other: AnyTable, seats: Sequence[int]) -> bool:
+    """Tell whether one of these seats would see the difference, had it the eyes that its player was given."""
+    view = game.projection.view
+    return any(view(lived, seat) != view(other, seat) for seat in seats)
+
+
+def _twins(deal: Deal, other: World) -> Twins:
     match, first = deal.match, deal.before.version
-    entries = match.entries()
     last = first + len(deal.entries)
-    own = [match.command(entry) for entry in entries[:last]]
+    own = [match.command(entry) for entry in match.entries()[:last]]
     orders = {order.c: order.order for order in deal.orders}
-    pack = max(c for c in orders if c % NUMBERS_PER_DEAL == 0)
-    if orders[pack] == other.orders[pack]:
-        return None
     return Twins(match, deal.seat, first, last, (orders, other.orders), (own, [*own[:first], *other.commands]))
-
-
-def _somebody_left(match: Match, version: int) -> bool:
-    return any(isinstance(event, Resigned) for events in match.decided[: version - 1] for event in events)
