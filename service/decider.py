@@ -21,7 +21,7 @@ from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
 from service.metrics import Counter, Histogram
-from service.streams import Receded, Stored, genesis, head_after
+from service.streams import Broken, Receded, Stored, check_chain, genesis, head_after
 
 ATTEMPTS = 32
 CACHED_STATES = 4096
@@ -133,6 +133,7 @@ class Decider(Generic[STATE]):
             entries = await self._log.read_range(stream, state.version + 1, version)
             if not entries:
                 raise NotFound
+            check_chain(stream, state.version, state.head, entries)
             self._add(state, entries)
         return state
 
@@ -248,10 +249,14 @@ class Decider(Generic[STATE]):
                     self._add(state, (stored,))
                     self._keep(stream, state)
                 case Behind(entries):
+                    check_chain(stream, state.version, state.head, entries)
                     self._add(state, entries)
                     self._keep(stream, state)
                 case _:
                     pass
+        except Broken as damage:
+            if not waiter.done():
+                waiter.set_exception(damage)
         finally:
             if not waiter.done():
                 waiter.set_result(answer)
@@ -263,6 +268,7 @@ class Decider(Generic[STATE]):
             remembered, entries = await self._log.newest(stream, state.version, key, state.head)
         except Receded:
             return await self._reloaded(stream, key)
+        check_chain(stream, state.version, state.head, entries)
         self._add(state, entries)
         self._keep(stream, state)
         return state, remembered

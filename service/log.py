@@ -148,8 +148,13 @@ class Log:
             await self._confirming.confirm(stream, stored)
 
     async def read(self, stream: str, after: int = 0, count: int = PAGE) -> list[Stored]:
-        """Return at most `count` entries after a version; raise Shorter if the stream has no such version."""
+        """Return at most `count` entries after a version; raise Shorter if the stream has no such version.
+
+        Raise Broken where a stream that must have entries has none.
+        """
         entries, _ = await self._from(stream, after, count, None)
+        if not after and not entries:
+            await self._check_end(stream, 0, None)
         return entries[1:] if after else entries
 
     async def read_range(self, stream: str, first: int, last: int) -> list[Stored]:

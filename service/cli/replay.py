@@ -22,13 +22,13 @@ from service.cli.client import Client, Refusal
 from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say
-from service.errors import NotFound
+from service.errors import Damaged, NotFound
 from service.game import AnyGame
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
-from service.streams import Stored, table_stream
+from service.streams import Stored, check_chain, table_stream
 from service.words import Names, Words
 
 Shown = Entry[Raw, Event] | Decision[Event]
@@ -53,7 +53,7 @@ class Source(NamedTuple):
 
 
 def from_store(place: Place, table: str, seat: int | None, modules: Sequence[str]) -> None:
-    """Print a table of the store, as its operator sees it or as a seat does; raise Unusable."""
+    """Print a table of the store, as its operator sees it or as a seat does; raise Unusable or Failed."""
     told = asyncio.run(_from_store(place, _id_of(table), seat, found(modules)))
     if seat is None and not _has_ended(told.decisions):
         say("WARNING: The table has not ended, and this shows its seed and every hand; --seat shows what a seat sees.")
@@ -85,6 +85,9 @@ async def _from_store(place: Place, table: str, seat: int | None, known: Games) 
         log = Log(redis)
         try:
             entries = [stored async for stored in _pages(log, table_stream(table))]
+            check_chain(table_stream(table), 0, b"", entries)
+        except Damaged as damage:
+            raise Failed(f"The log of the table is damaged: {damage}.") from None
         finally:
             await log.close()
         if not entries:
