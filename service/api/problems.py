@@ -65,7 +65,8 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     """What went wrong, for a program (`code`) and for a person (`title`, `detail`).
 
     `type` leads to the code's place on the page of problems. `field` is a JSON pointer into the body, or the name of a
-    parameter or header, `id` names what is there already.
+    parameter or header, `id` names what is there already, `version` is a table's: the one it is at, or, unconfirmed,
+    the one that the decision would have.
     """
 
     type: Annotated[str, Meta(pattern=whole("/docs/problems#[a-z0-9_]{1,64}"), examples=["/docs/problems#malformed"])]
@@ -75,6 +76,7 @@ class Problem(Struct, Generic[CODE], frozen=True, kw_only=True, omit_defaults=Tr
     detail: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
     field: Annotated[str, Meta(max_length=MAX_TEXT)] | UnsetType = UNSET
     id: Id | UnsetType = UNSET
+    version: Version | UnsetType = UNSET
 
 
 class TableProblem(Problem[CODE], Generic[CODE, REASON, COMMAND, EVENT], frozen=True, kw_only=True, omit_defaults=True):
@@ -86,7 +88,6 @@ class TableProblem(Problem[CODE], Generic[CODE, REASON, COMMAND, EVENT], frozen=
     """
 
     reason: REASON | UnsetType = UNSET
-    version: Version | UnsetType = UNSET
     legal: Annotated[tuple[COMMAND, ...], Meta(max_length=LISTED)] | UnsetType = UNSET
     missed: Annotated[tuple[Decision[EVENT], ...], Meta(max_length=MISSED)] | UnsetType = UNSET
     next: Version | UnsetType = UNSET
