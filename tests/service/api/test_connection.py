@@ -1,5 +1,6 @@
 """HTTP/1.1 on the wire: what is no request, what is too large or too slow, and requests one after the other."""
 
+import itertools
 import select
 import socket
 import struct
@@ -287,13 +288,14 @@ def test_after_a_close_nothing_is_read(url: str) -> None:
 
 
 def test_who_hangs_up_on_its_requests_leaves_no_trace_in_the_log(url: str, caplog: pytest.LogCaptureFixture) -> None:
-    for _ in range(20):
+    for reset, requests in itertools.product([True, False], [1, 2, 5] * 5):
         raw = socket.create_connection((url.split(":")[1][2:], int(url.split(":")[2])))
         # The store is asked for these, so that the client is gone before they are answered.
         raw.sendall(
-            request("/v1/players", "Content-Type: application/json", method="POST", body=b'{"name": "Ada"}') * 5
+            request("/v1/players", "Content-Type: application/json", method="POST", body=b'{"name": "Ada"}') * requests
         )
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if reset:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raw.close()
     assert [answer.status for answer in exchanged(url, HEALTH * 50 + LAST)] == [200] * 51
     assert caplog.records == []
