@@ -1,5 +1,9 @@
 """What deploy/redis.conf and deploy/users.acl allow, as a real server understands them."""
 
+import os
+import shutil
+import subprocess
+import threading
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -12,8 +16,8 @@ from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 from service.ids import new_id
 from service.log import function
 from service.streams import keys_of, table_stream
-from tests.deploy.store import USERS, Call, Deployed, Line, deployed, every_call, is_denied, secrets, state_of
-from tests.stores import BINARIES, asking, free_port, serving
+from tests.deploy.store import DEPLOY, USERS, Call, Deployed, Line, deployed, every_call, is_denied, secrets, state_of
+from tests.stores import BINARIES, DURABLE, asking, free_port, serving
 
 OTHER: Final = "account:" + "0" * 26
 
@@ -342,3 +346,34 @@ def _is_good(server: Deployed, password: str) -> bool:
         return False
     finally:
         client.close()
+
+
+def test_a_backup_made_under_load_is_a_store_with_all_that_was_acknowledged_before(tmp_path: Path) -> None:
+    if shutil.which("redis-cli") is None and shutil.which("valkey-cli") is None:
+        return  # They come with the ordinary servers, as test_store.py of the service has CI install.
+    (folder := tmp_path / "store").mkdir()
+    copy = tmp_path / "copy"
+    with deployed(BINARIES["valkey"], folder) as server:
+        line = server.line("evenfold")
+        before = [filled(line) for _ in range(20)]
+        done = threading.Event()
+        writer = threading.Thread(target=_write_until, args=(server, done))
+        writer.start()
+        environment = {**os.environ, "REDISCLI_AUTH": server.password("operator")}
+        command = ["sh", str(DEPLOY / "backup.sh"), str(folder), str(copy), "-s", server.place.removeprefix("unix://")]
+        ran = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+        done.set()
+        writer.join()
+        line.close()
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+        with server.client("operator") as operator:
+            assert operator.config_get("auto-aof-rewrite-percentage") == {"auto-aof-rewrite-percentage": "100"}
+    with serving(BINARIES["valkey"], copy, *DURABLE) as url, asking(url) as restored:
+        assert [key for key in before if restored.xlen(key) != ENTRIES] == []
+
+
+def _write_until(server: Deployed, done: threading.Event) -> None:
+    line = server.line("evenfold")
+    while not done.is_set():
+        filled(line)
+    line.close()

@@ -114,3 +114,13 @@ def test_the_units_read_what_secrets_sh_and_the_readme_put_there() -> None:
     assert ["/opt/evenfold/.venv/bin/evenfold", "serve"] in starts
     conf = (DEPLOY / "redis.conf").read_text(encoding="utf-8")
     assert "\naclfile /etc/evenfold/store/users.acl\n" in conf
+
+
+def test_the_readme_names_every_file_of_its_folder_and_no_other() -> None:
+    readme = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    listed = {
+        word for line in readme.splitlines() if line.startswith("| `") for word in re.findall(r"`([\w.-]+)`", line)
+    }
+    there = {path.name for path in DEPLOY.iterdir() if path.is_file()}
+    assert there - listed == {"README.md", "Dockerfile.dockerignore"}
+    assert {name for name in re.findall(r"deploy/([\w-]+\.\w+)", readme) if name not in there} == set()
