@@ -268,6 +268,9 @@ class Decider(Generic[STATE]):
             remembered, entries = await self._log.newest(stream, state.version, key, state.head)
         except Receded:
             return await self._reloaded(stream, key)
+        except NotFound:
+            self._states.pop(stream, None)
+            raise
         check_chain(stream, state.version, state.head, entries)
         self._add(state, entries)
         self._keep(stream, state)

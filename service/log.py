@@ -27,7 +27,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from service.durability import confirming
-from service.errors import StoreDown, Unconfirmed
+from service.errors import NotFound, StoreDown, Unconfirmed
 from service.feeds import Feeds, Hint
 from service.metrics import Counter, Histogram, label_of
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
@@ -173,10 +173,13 @@ class Log:
         """Return the version that a key is remembered for, if any, and every entry after a version, up to it at least.
 
         One round trip, unless more than a page of entries came after. Raise Shorter as `read` does, Replaced where the
-        stream's head at `after` is not the one given, Broken where a stream that must have entries has none.
+        stream's head at `after` is not the one given, Broken where a stream that must have entries has none, NotFound
+        where it was archived since `after`.
         """
         entries, known = await self._from(stream, after, PAGE, key)
-        if after and entries:
+        if after:
+            if not entries:
+                raise NotFound
             at, *entries = entries
             if head and at.h != head:
                 _journal.critical("%s holds another entry at version %d: the store lost the one read", stream, after)

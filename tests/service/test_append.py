@@ -13,6 +13,7 @@ from redis.exceptions import ResponseError
 from service.ids import new_id, partition
 from service.log import function
 from service.streams import Keys, keys_of, table_stream
+from tests.stores import BINARIES, free_port, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -162,6 +163,32 @@ async def test_a_head_is_compared_with_the_stream_itself_where_the_server_has_no
         await store.delete(keys.stream, keys.remembered)
         await ask(store, "XADD", keys.stream, id_, "e", fields[b"e"], "h", head)
         assert await chain(store, stream, 1, b"h1", b"h2") == answer
+
+
+@pytest.mark.parametrize("binary", BINARIES.values(), ids=BINARIES.keys())
+async def test_a_primary_that_was_a_replica_meanwhile_knows_no_heads_of_before(
+    binary: str, stream: str, tmp_path: Path
+) -> None:
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    port, fast = str(free_port()), ("--repl-diskless-sync-delay", "0")
+    with serving(binary, folders[0], *fast) as one, serving(binary, folders[1], "--port", port, *fast) as other:
+        clients = [Redis.from_url(url, protocol=2) for url in (one, other)]
+        for client, second in zip(clients, (b"lost", b"new"), strict=True):
+            await client.function_load(function().code)
+            await chain(client, stream, 0, b"", b"h1")
+            await client.delete(keys_of(stream).remembered)
+            await chain(client, stream, 1, b"h1", second)
+            await client.delete(keys_of(stream).remembered)
+        await ask(clients[0], "REPLICAOF", "127.0.0.1", port)
+        while (await clients[0].info("replication")).get("master_link_status") != "up":  # noqa: ASYNC110 it tells nobody
+            await asyncio.sleep(0)
+        await ask(clients[0], "REPLICAOF", "NO", "ONE")
+        assert await chain(clients[0], stream, 2, b"lost", b"h3") == [b"ahead", 2]
+        assert await chain(clients[0], stream, 2, b"new", b"h3") == [b"ok", 3]
+        for client in clients:
+            await client.aclose()
 
 
 async def test_the_function_remembers_no_more_heads_than_it_may(store: Redis) -> None:

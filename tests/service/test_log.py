@@ -12,7 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from service.embedded import Embedded
-from service.errors import StoreDown, Unconfirmed
+from service.errors import NotFound, StoreDown, Unconfirmed
 from service.ids import new_id, partition
 from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same, function
 from service.streams import Broken, Replaced, Shorter, Stored, genesis, head_after, keys_of, table_stream
@@ -143,6 +143,8 @@ async def test_an_archived_stream_has_nothing_more(log: Log, store: Redis, strea
     await store.set(keys_of(stream).tombstone, "archived")
     await store.delete(keys_of(stream).stream)
     assert await log.read(stream, 2) == []
+    with pytest.raises(NotFound):
+        await log.newest(stream, 2)
 
 
 async def test_a_stream_that_was_lost_whole_is_noticed_and_one_that_never_was_is_empty(
