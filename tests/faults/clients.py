@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -117,10 +117,11 @@ def seated(game: str, all_of_them: list[Person]) -> Sitting:
 @contextmanager
 def people(url: str, number: int) -> Iterator[list[Person]]:
     """Give so many people with accounts; close their connections afterwards."""
-    found = [Person(url, f"Player {count}") for count in range(number)]
-    yield found
-    for person in found:
-        person.http.close()
+    with ExitStack() as clients:
+        found = [Person(url, f"Player {count}") for count in range(number)]
+        for person in found:
+            clients.callback(person.http.close)
+        yield found
 
 
 def kill(store: Embedded) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.clients import Sitting, sitting
+from tests.faults.clients import Sitting, people, sitting
 from tests.served import Person, served
 
 
@@ -32,9 +32,8 @@ def other_url(valkey_url: str, keys: Path) -> Iterator[str]:
 @pytest.fixture
 def ada(url: str) -> Iterator[Person]:
     """Give somebody with an account."""
-    person = Person(url)
-    yield person
-    person.http.close()
+    with people(url, 1) as (person,):
+        yield person
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ has shifted by one.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -209,8 +209,8 @@ async def somebody(store: str, keys: Path) -> AsyncIterator[Person]:
     url = await asyncio.to_thread(server.__enter__)
     try:
         person = await asyncio.to_thread(Person, url)
-        yield person
-        person.http.close()
+        with closing(person.http):
+            yield person
     finally:
         await asyncio.to_thread(server.__exit__, None, None, None)
 
