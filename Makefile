@@ -12,7 +12,7 @@ UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check lint types contracts licences unit laws golden openapi released bench format hooks lock clean
+.PHONY: help serve test check lint types contracts licences unit laws golden openapi released client bench format hooks lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ openapi: $(VENV)/.runtime ## Write openapi/openapi.json from the routes
 released: openapi ## Hold the clients of the present document unbroken from now on: part of a release
 	@cp openapi/openapi.json openapi/released.json
 
+client: $(VENV)/.client ## Generate a Python client from the document, and have it play a match
+	@$(VENV)/client/bin/python tests/client/play.py $(VENV)/bin/evenfold
+
 bench: $(VENV)/.dev ## Measure commands, folds and where the time goes (ARGS="…")
 	@$(RUN) tests.bench $(ARGS)
 
@@ -65,11 +68,13 @@ hooks: $(VENV)/.dev ## Have git run the quick checks before each commit
 
 # Compiled twice, so that the second lock holds the first one's versions. A lock names no host: the
 # index is whatever pip is configured for, and the hashes say that it sent the right files.
-LOCK = $(RUN) uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-emit-index-url --no-emit-find-links --group build
-lock: $(VENV)/.dev ## Write both locks anew from pyproject.toml (ARGS="--upgrade")
+LOCK_ALONE = $(RUN) uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links
+LOCK = $(LOCK_ALONE) pyproject.toml --group build
+lock: $(VENV)/.dev ## Write the locks anew from pyproject.toml (ARGS="--upgrade")
 	@$(LOCK) $(ARGS) --output-file requirements.lock
 	@$(LOCK) $(ARGS) --group dev --constraints requirements.lock --output-file tests/requirements.lock
+	@$(LOCK_ALONE) $(ARGS) tests/client/requirements.in --output-file tests/client/requirements.lock
 
 clean: ## Remove the virtual environment and what the tools cached
 	@rm -rf $(VENV) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -92,4 +97,12 @@ $(VENV)/.runtime: $(VENV)/.created requirements.lock pyproject.toml
 $(VENV)/.dev: $(VENV)/.runtime tests/requirements.lock
 	@echo 'Installing what tests/requirements.lock names into $(VENV) …'
 	@$(PIP) --require-hashes --requirement tests/requirements.lock
+	@touch $@
+
+# Apart from all else: the generator of clients wants other versions of what the service uses too.
+$(VENV)/.client: $(VENV)/.runtime tests/client/requirements.lock
+	@echo 'Installing what tests/client/requirements.lock names into $(VENV)/client …'
+	@$(PYTHON) -m venv --clear $(VENV)/client
+	@$(VENV)/client/bin/python -m pip --disable-pip-version-check install -qq \
+		--require-hashes --requirement tests/client/requirements.lock
 	@touch $@

@@ -13,6 +13,7 @@ from tests import licences
 from tests.tree import ROOT, tracked
 
 LOCKS = [ROOT / "requirements.lock", ROOT / "tests" / "requirements.lock"]
+CLIENT_LOCK = ROOT / "tests" / "client" / "requirements.lock"
 
 # Written apart, so that this file does not name what it forbids.
 REGISTRIES = re.compile("|".join(["py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", r"deb\." + "debian"]))
@@ -60,7 +61,7 @@ def test_no_tracked_file_names_a_package_registry() -> None:
     assert naming == []
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=["runtime", "dev"])
+@pytest.mark.parametrize("lock", [*LOCKS, CLIENT_LOCK], ids=["runtime", "dev", "client"])
 def test_a_lock_pins_every_package_with_a_hash_and_names_no_host(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
     assert "://" not in text
