@@ -87,9 +87,14 @@ def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None
     return projection.redact(event, seat)
 
 
+def redacted(projection: Projection[PLAY, OPTIONS], events: Iterable[Event], seat: int | None) -> tuple[Event, ...]:
+    """Return events as this seat may see them, None for a spectator."""
+    return tuple([redact(projection, event, seat) for event in events])
+
+
 def decision(
     projection: Projection[PLAY, OPTIONS], entry: Entry[Raw, Event], head: bytes, seat: int | None
 ) -> Decision[Event]:
     """Return an entry as this seat may see it, None for a spectator."""
-    events = tuple([redact(projection, event, seat) for event in entry.events])
+    events = redacted(projection, entry.events, seat)
     return Decision(entry.version, entry.at, entry.by, head.hex(), events)

@@ -15,13 +15,14 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 import msgspec
 
 from events.base import By, Entry, Event
+from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.clock import utc_ms
 from service.errors import Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import new_salt
-from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same
+from service.log import PAGE, Log
 from service.metrics import Counter, Histogram
-from service.streams import Broken, Receded, Stored, check_chain, genesis, head_after
+from service.streams import Receded, Stored, check_chain, genesis, head_after
 
 ATTEMPTS = 32
 CACHED_STATES = 4096
@@ -73,11 +74,16 @@ class Newer(NamedTuple, Generic[STATE]):
 
 
 class Decided(NamedTuple, Generic[STATE]):
-    """A decision that is stored, and the newest state known; `repeated` if an earlier request led to it."""
+    """A decision that is stored, and the newest state known; without a `draft`, an earlier request led to it."""
 
     stored: Stored
     state: STATE
-    repeated: bool
+    draft: Draft | None
+
+    @property
+    def repeated(self) -> bool:
+        """Whether this decision was there before."""
+        return self.draft is None
 
 
 class _Queue(asyncio.Lock):
@@ -108,7 +114,6 @@ class Decider(Generic[STATE]):
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
         self._queues: dict[str, _Queue] = {}
-        self._appends: set[asyncio.Future[Answer]] = set()
 
     async def newest(self, stream: str) -> STATE:
         """Return the state as it stands in the store now; raise NotFound for a stream without entries."""
@@ -183,7 +188,7 @@ class Decider(Generic[STATE]):
                 continue
             match await self._appended(stream, state, draft, key):
                 case Stored() as stored:
-                    return Decided(stored, state, repeated=False)
+                    return Decided(stored, state, draft)
                 case Same(version):
                     state, _ = await self._refreshed(stream, key)
                     return await self._remembered(stream, version, state)
@@ -193,8 +198,7 @@ class Decider(Generic[STATE]):
 
     async def drain(self) -> None:
         """Wait until every append under way is settled and folded."""
-        while self._appends:
-            await asyncio.wait(self._appends)
+        await self._log.settled()
 
     def _draft(self, state: STATE, decide: Callable[[STATE, int], Draft], *, create: bool) -> Draft:
         if create != (state.version == 0):
@@ -206,12 +210,8 @@ class Decider(Generic[STATE]):
     ) -> "Stored | Same | Newer[STATE]":
         """Append a draft; the append is settled and folded even if the caller goes away meanwhile."""
         stored = entry_after(stream, state, draft, key)
-        append = self._log.append(stream, state.version, stored.e, stored.h, key, state.head)
-        self._appends.add(append)
-        # Cancelled with its caller, while the append is not: asyncio.shield does that too, and costs more.
-        waiter: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        append.add_done_callback(partial(self._settle, stream, state, stored, waiter))
-        match await waiter:
+        told = partial(self._settle, stream, state, stored)
+        match await self._log.append(stream, state.version, stored.e, stored.h, key, state.head, told):
             case Appended():
                 return stored
             case Same() as same:
@@ -227,39 +227,18 @@ class Decider(Generic[STATE]):
             case answer:
                 assert_never(answer)
 
-    def _settle(  # noqa: PLR0913, PLR0917 an append, what it was of, and who waits: no fewer will do
-        self,
-        stream: str,
-        state: STATE,
-        stored: Stored,
-        waiter: "asyncio.Future[Answer]",
-        append: "asyncio.Future[Answer]",
-    ) -> None:
-        """Fold what an append has shown to be in the store, and tell whoever waits for it."""
-        self._appends.discard(append)
-        error = append.exception()
-        if error is not None:
-            if not waiter.done():
-                waiter.set_exception(error)
-            return
-        answer = append.result()
-        try:
-            match answer:
-                case Appended():
-                    self._add(state, (stored,))
-                    self._keep(stream, state)
-                case Behind(entries):
-                    check_chain(stream, state.version, state.head, entries)
-                    self._add(state, entries)
-                    self._keep(stream, state)
-                case _:
-                    pass
-        except Broken as damage:
-            if not waiter.done():
-                waiter.set_exception(damage)
-        finally:
-            if not waiter.done():
-                waiter.set_result(answer)
+    def _settle(self, stream: str, state: STATE, stored: Stored, answer: Answer) -> None:
+        """Fold what an append has shown to be in the store."""
+        match answer:
+            case Appended():
+                self._add(state, (stored,))
+                self._keep(stream, state)
+            case Behind(entries):
+                check_chain(stream, state.version, state.head, entries)
+                self._add(state, entries)
+                self._keep(stream, state)
+            case _:
+                pass
 
     async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""
@@ -280,7 +259,7 @@ class Decider(Generic[STATE]):
         stored = await self._log.read_range(stream, version, version)
         if not stored:
             raise NotFound
-        return Decided(stored[0], state, repeated=True)
+        return Decided(stored[0], state, None)
 
     async def _reloaded(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Forget a state that the store, as the log has said loudly, does not know any more; fold what it has."""

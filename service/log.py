@@ -16,20 +16,19 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, cast
 
-import msgspec
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
 from service.durability import confirming
-from service.errors import NotFound, StoreDown, Unconfirmed
+from service.errors import NotFound, StoreDown
 from service.feeds import Feeds, Hint
-from service.metrics import Counter, Histogram, label_of
+from service.metrics import Counter
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.settings import Durability
 from service.store import is_unfit
@@ -47,40 +46,7 @@ RETRY_S: Final = 0.02
 _NAME_IN_SOURCE: Final = "evenfold_append"
 
 _journal = logging.getLogger(__name__)
-_appends = Counter("evenfold_appends_total", "Appends; behind: another was first.", "outcome")
 _settlements = Counter("evenfold_append_settlements_total", "Appends that were sent again to learn what came of them.")
-_append_seconds = Histogram("evenfold_append_seconds", "From an append to its answer, in seconds.")
-
-
-class Appended(msgspec.Struct, frozen=True, gc=False):
-    """The entry is in, once, at this version."""
-
-    version: int
-
-
-class Same(msgspec.Struct, frozen=True, gc=False):
-    """The idempotency key was used before, for the entry at this version; nothing was appended."""
-
-    version: int
-
-
-class Behind(msgspec.Struct, frozen=True):
-    """The stream has grown past the expected version: the entries after it, at most 500; nothing was appended."""
-
-    entries: tuple[Stored, ...]
-
-
-class Ahead(msgspec.Struct, frozen=True, gc=False):
-    """The stream, of this length, lacks the entry to follow: the store has lost entries; nothing was appended."""
-
-    length: int
-
-
-class Gone(msgspec.Struct, frozen=True, gc=False):
-    """The stream was archived; nothing was appended."""
-
-
-Answer: TypeAlias = Appended | Same | Behind | Ahead | Gone
 
 
 class Source(NamedTuple):
@@ -127,16 +93,17 @@ class Log:
         h: bytes,
         key: str | None = None,
         previous: bytes = b"",
+        told: Told | None = None,
     ) -> "asyncio.Future[Answer]":
         """Append the entry `e` with head `h` at version `expected + 1`, if the stream has `expected` entries.
 
         `previous` is the head of the last of them, which `e` chains to; without it, that is not compared. With a `key`
         (the hash of an idempotency key) that the stream remembers, nothing is appended. The answer raises Unconfirmed,
-        or StoreDown or Broken if nothing has happened. Cancelling it forgets the answer, not the append: shield it to
-        learn what came of it all the same.
+        or StoreDown or Broken if nothing has happened. Cancelling it forgets the answer, not the append; `told` is told
+        what the store answered all the same, before anybody else, and what it raises is raised by the answer.
         """
-        request = _Request(stream, expected, e, h, key or "", previous)
-        append = _Append(request, self._loop.create_future(), self._settle)
+        request = Appending(stream, expected, e, h, key or "", previous)
+        append = Append(request, self._loop.create_future(), self._settle, told)
         if self._closed:
             raise StoreDown("The log is closed; nothing happened.")
         self._pipe.send(self._command(request), append)
@@ -225,30 +192,34 @@ class Log:
         """Yield the hints of all partitions after the feed ids given, from the beginning where none is, and then on."""
         return self._feeds.hints(cursors)
 
+    async def settled(self) -> None:
+        """Wait until it is known of every append under way what came of it."""
+        await self._pipe.drained()
+        while self._settling:
+            await asyncio.wait(self._settling)
+
     async def close(self) -> None:
         """Append no more, settle what is under way (within its time), and disconnect."""
         self._closed = True
         await self._feeds.close()
-        await self._pipe.drained()
-        while self._settling:
-            await asyncio.wait(self._settling)
+        await self.settled()
         if self._confirming is not None:
             await self._confirming.close()
         await self._pipe.close()
 
-    def _command(self, request: "_Request") -> Command:
+    def _command(self, request: Appending) -> Command:
         stream, expected, e, h, key, previous = request
         keys = keys_of(stream)
         return ("FCALL", self._function.name, len(keys), *keys, stream, expected, e, h, key, previous)
 
-    def _settle(self, append: "_Append", error: Exception) -> None:
+    def _settle(self, append: Append, error: Exception) -> None:
         _settlements.add()
         task = self._loop.create_task(self._settled(append, error))
         self._settling.add(task)
         task.add_done_callback(self._settling.discard)
         task.add_done_callback(append.abandon)
 
-    async def _settled(self, append: "_Append", error: Exception) -> None:
+    async def _settled(self, append: Append, error: Exception) -> None:
         """Send the same bytes again, for the same expected version, until the answer tells whether they are in."""
         deadline = self._loop.time() + self._settle_s
         lost = isinstance(error, Lost)
@@ -256,14 +227,14 @@ class Log:
             if isinstance(error, ResponseError) and not lost and not _passing(error):
                 return append.fail(_refused(f"an append to {append.request.stream}", error))
             if self._loop.time() > deadline:
-                return append.fail(_unsettled(append.request, lost=lost))
+                return append.fail(unsettled(append.request, lost=lost))
             try:
                 if _is_missing(error):
                     await self._load()
                 else:
                     await asyncio.sleep(RETRY_S)
                 reply = await self._pipe.call(*self._command(append.request))
-                answer = await self._recognised(append.request, _answer(append.request, reply))
+                answer = await self._recognised(append.request, answer_of(append.request, reply))
             except (Unreachable, ResponseError, StoreDown) as again:
                 error = again
                 lost = lost or isinstance(again, Lost)
@@ -272,7 +243,7 @@ class Log:
             else:
                 return append.succeed(answer)
 
-    async def _recognised(self, request: "_Request", answer: Answer) -> Answer:
+    async def _recognised(self, request: Appending, answer: Answer) -> Answer:
         """Tell our own entry, found at the version it was sent for, from another's."""
         version = request.expected + 1
         match answer:
@@ -348,90 +319,6 @@ class Log:
 
     async def _asked(self, *queries: Command) -> list[Reply]:
         return await asyncio.gather(*(self._pipe.call(*query) for query in queries))
-
-
-class _Request(NamedTuple):
-    stream: str
-    expected: int
-    e: bytes
-    h: bytes
-    key: str
-    previous: bytes
-
-
-class _Append:
-    """Waits for the reply to an append in the caller's stead: the caller may leave, it stays."""
-
-    __slots__ = ("_began", "_settle", "answer", "request")
-
-    def __init__(
-        self,
-        request: _Request,
-        answer: "asyncio.Future[Answer]",
-        settle: "Callable[[_Append, Exception], None]",
-    ) -> None:
-        self.request = request
-        self.answer = answer
-        self._settle = settle
-        self._began = time.perf_counter()
-
-    def done(self) -> bool:
-        return False
-
-    def set_result(self, reply: Reply, /) -> None:
-        try:
-            self.succeed(_answer(self.request, reply))
-        except Broken as damage:
-            self.fail(damage)
-
-    def set_exception(self, error: Exception, /) -> None:
-        self._settle(self, error)
-
-    def succeed(self, answer: Answer) -> None:
-        self._count(answer)
-        if not self.answer.done():
-            self.answer.set_result(answer)
-
-    def fail(self, error: Exception) -> None:
-        self._count(error)
-        if not self.answer.done():
-            self.answer.set_exception(error)
-
-    def _count(self, outcome: Answer | Exception) -> None:
-        _appends.add(label_of(type(outcome).__name__))
-        _append_seconds.observe(time.perf_counter() - self._began)
-
-    def abandon(self, settled: "asyncio.Task[None]") -> None:
-        """Fail with what went wrong in settling, if something did: no caller waits for ever."""
-        if settled.cancelled():
-            self.fail(_unsettled(self.request, lost=True))
-        elif (error := settled.exception()) is not None and isinstance(error, Exception):
-            self.fail(error)
-
-
-def _answer(request: _Request, reply: Reply) -> Answer:
-    match reply:
-        case [b"ok", int(version)]:
-            return Appended(version)
-        case [b"same", int(version)]:
-            return Same(version)
-        case [b"behind", list(rows)]:
-            return Behind(tuple(stored_of(request.stream, cast("list[Row]", rows), request.expected + 1)))
-        case [b"ahead", int(length)]:
-            message = "%s has %d entries, and not the one at version %d that was read: the store lost some"
-            _journal.critical(message, request.stream, length, request.expected)
-            return Ahead(length)
-        case [b"gone"]:
-            return Gone()
-        case _:
-            # What it says is not repeated: it may be another's entry, with a card in it.
-            raise broken(f"the store answers an append to {request.stream} with what is no answer")
-
-
-def _unsettled(request: _Request, *, lost: bool) -> Exception:
-    if lost:
-        return Unconfirmed(request.stream, request.expected + 1)
-    return StoreDown("The store does not answer; nothing happened.")
 
 
 def _refused(what: str, error: ResponseError) -> Exception:

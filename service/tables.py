@@ -351,16 +351,19 @@ class Tables:
     ) -> Done:
         key = asked.once.hash if asked.once is not None else None
         decided: Decided[AnyTable] = await self._decider.decide(_stream(asked), decide, key=key, create=create)
-        table = decided.state
+        table, stored, draft = decided.state, decided.stored, decided.draft
         projection = self._game_at(asked, table).projection
-        entry = projection.decode(decided.stored.e)
-        if decided.repeated:
+        if draft is None:
+            entry = projection.decode(stored.e)
             if not _same_request(entry.command, command):
                 raise KeyReused
             # The answer of then: by the seat that the player had right after it, whatever has happened since.
-            table = await self._decider.at(_stream(asked), entry.version)
-        seat = table.eyes_of(asked.player)
-        return Done(asked, fold.decision(projection, entry, decided.stored.h, seat), table, decided.repeated)
+            table = await self._decider.at(_stream(asked), stored.version)
+            told = fold.decision(projection, entry, stored.h, table.eyes_of(asked.player))
+        else:
+            events = fold.redacted(projection, draft.events, table.eyes_of(asked.player))
+            told = Decision(stored.version, draft.at, draft.by, stored.h.hex(), events)
+        return Done(asked, told, table, draft is None)
 
 
 def _type_of(command: Command) -> str:

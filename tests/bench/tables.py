@@ -18,8 +18,9 @@ from redis import Redis
 from events.base import By
 from service import games
 from service.actions import legal_now
+from service.appending import Appended
 from service.game import AnyGame, Command
-from service.log import Appended, Log
+from service.log import Log
 from service.store import connect
 from service.streams import Stored, keys_of, stored_of, table_stream
 from tests.bench.driver import Script, Sent, request

@@ -12,10 +12,11 @@ from typing import TypeVar, cast
 import pytest
 from redis.asyncio import Redis
 
+from service.appending import Appended
 from service.embedded import Embedded
 from service.feeds import KEPT, Feeds, Hint
 from service.ids import new_id, partition
-from service.log import Appended, Log
+from service.log import Log
 from service.streams import Shorter, Stored, keys_of, table_stream
 from tests.logs import logged, piped
 from tests.wire import Wire

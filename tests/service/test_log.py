@@ -11,10 +11,11 @@ import anyio
 import pytest
 from redis.asyncio import Redis
 
+from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.embedded import Embedded
 from service.errors import NotFound, StoreDown, Unconfirmed
 from service.ids import new_id, partition
-from service.log import PAGE, Ahead, Answer, Appended, Behind, Gone, Log, Same, function
+from service.log import PAGE, Log, function
 from service.streams import Broken, Replaced, Shorter, Stored, genesis, head_after, keys_of, table_stream
 from tests.logs import logged, stopped
 from tests.wire import Direction, Wire

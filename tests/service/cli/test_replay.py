@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from service.log import PAGE, Appended, Log
+from service.appending import Appended
+from service.log import PAGE, Log
 from service.store import connect
 from tests.laws.matches import Match, played
 from tests.laws.setups import setups
