@@ -41,8 +41,8 @@ licences: $(VENV)/.runtime ## Check that every runtime dependency has a licence 
 unit: $(VENV)/.dev ## Run the unit tests
 	@$(RUN) pytest -n auto $(UNIT) $(ARGS)
 
-laws: $(VENV)/.dev ## Run the laws of every game, and the contract, at full size
-	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract $(ARGS)
+laws: $(VENV)/.dev ## Run the laws of every game, the contract and the faults at full size
+	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract tests/faults tests/service/rules $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays
