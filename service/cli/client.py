@@ -11,7 +11,7 @@ import httpx
 from service.cli.sentences import Failed, Unusable
 
 PATIENCE_S = 30.0
-"""For how long a server that is away, or that can't reach its store, is asked again."""
+"""For how long a server that is away, can't reach its store, or finds us too fast, is asked again."""
 
 PAUSE_S = 0.2
 
@@ -101,12 +101,23 @@ class Client:
                     f"The server at {self._http.base_url} can't be reached: {str(error) or type(error).__name__}"
                 )
             else:
+                wait_s = _retry_after_s(response)
+                if wait_s is not None and time.monotonic() + wait_s < until:
+                    await asyncio.sleep(wait_s)
+                    continue
                 if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     return _checked(response)
                 complaint = f"The server at {self._http.base_url} answers 503: it can't do its work now"
             if time.monotonic() > until:
                 raise Failed(complaint)
             await asyncio.sleep(PAUSE_S)
+
+
+def _retry_after_s(response: httpx.Response) -> int | None:
+    """Return how long a client that was too fast is told to wait, None for any other answer."""
+    told = response.headers.get("Retry-After", "")
+    too_fast = response.status_code == httpx.codes.TOO_MANY_REQUESTS
+    return int(told) if too_fast and told.isdecimal() else None
 
 
 def _checked(response: httpx.Response) -> httpx.Response:
