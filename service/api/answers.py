@@ -23,7 +23,9 @@ Ids = Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_IDS)]
 
 Name = Annotated[str, Meta(min_length=1, max_length=256, description="What people call the player.", examples=["Ada"])]
 Label = Annotated[str, Meta(min_length=1, max_length=256, description="What its owner calls a token.")]
-NewName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["Ada"])]
+# Something that is no space. What `\S` takes for one differs between Python, JavaScript and Rust.
+SEEN = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+NewName = Annotated[str, Meta(min_length=1, max_length=64, pattern=SEEN, examples=["Ada"])]
 Scopes = Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES), description="What a token may do.")]
 Secret = Annotated[str, Meta(pattern=whole("evf_[A-Za-z0-9_-]{43}"), description="A bearer token.")]
 BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*"), max_length=32, examples=["anyone"])]
@@ -79,7 +81,7 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
 
     scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES), examples=[["play"]])]
     expires_in_s: Annotated[int, Meta(ge=1, le=MAX_LIFE_S, examples=[86_400])] | UnsetType = UNSET
-    label: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S", examples=["my phone"])] | UnsetType = UNSET
+    label: Annotated[str, Meta(min_length=1, max_length=64, pattern=SEEN, examples=["my phone"])] | UnsetType = UNSET
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):

@@ -241,6 +241,13 @@ def test_everything_that_has_a_size_has_bounds() -> None:
     assert [place for place, schema in everywhere() if not is_bounded(schema)] == []
 
 
+def test_a_pattern_means_the_same_to_every_dialect() -> None:
+    r"""`\s`, `\w` and the like are wider or narrower in Python, JavaScript and Rust: a client would check otherwise."""
+    patterns = {schema["pattern"] for _, schema in everywhere() if "pattern" in schema}
+    assert patterns
+    assert [pattern for pattern in patterns if re.search(r"\\[sSwWdDbB]|\(\?", pattern)] == []
+
+
 def test_no_object_takes_a_field_that_is_not_described() -> None:
     loose = {
         place

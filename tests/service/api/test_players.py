@@ -62,3 +62,8 @@ def test_sign_up_can_be_closed(valkey_url: str, tmp_path_factory: pytest.TempPat
         answer = closed.post("/v1/players", {"name": "Ada"})
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
         closed.http.close()
+
+
+@pytest.mark.parametrize("space", [*"\t\n\x0b\x0c\r\x1c\x1f \x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"])
+def test_a_name_is_more_than_space(nobody: Person, space: str) -> None:
+    assert nobody.post("/v1/players", {"name": space * 3}).status_code == 400
