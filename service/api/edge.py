@@ -17,7 +17,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from service.api import problems
-from service.api.requests import route_of
+from service.api.requests import route_of, state_headers
 from service.api.trace import Trace, followed
 from service.logs import FIELDS, Mark, kind_and_place, marked
 
@@ -88,12 +88,11 @@ class _Passage:
         self._headless = self.method == "HEAD"
         if self._headless:
             scope["method"] = "GET"
-        headers = cast("list[tuple[bytes, bytes]]", scope["headers"])
-        stated = dict(headers)
+        stated = state_headers(scope)
         name = stated.get(b"x-request-id")
         if name is None or REQUEST_ID.fullmatch(name) is None:
             name = b"%032x" % _draw(128)
-        trace = followed(headers) if b"traceparent" in stated else None
+        trace = followed(cast("list[tuple[bytes, bytes]]", scope["headers"])) if b"traceparent" in stated else None
         self._headers = [(b"x-request-id", name), *(trace.headers if trace is not None else ())]
         self.mark = _mark(name, trace)
         marked.set(self.mark)

@@ -36,17 +36,21 @@ _PATTERN = re.compile(r"matching regex .*", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
+_STATED = "stated"
+_NONE: frozenset[bytes] = frozenset()
+
 Stated = tuple[dict[bytes, bytes], frozenset[bytes]]
 """The headers of a request by name, and the names of those that came more than once."""
 
 
 def header(request: AnyRequest, name: str, most: int | None = None) -> str | None:
     """Return a header's value, None if it is absent; Malformed if it comes twice, is too long or not ASCII."""
-    values, repeated = _stated(request)
-    value = values.get(_on_the_wire(name))
+    values, repeated = request.scope["state"][_STATED]
+    wire = _on_the_wire(name)
+    value: bytes | None = values.get(wire)
     if value is None:
         return None
-    if _on_the_wire(name) in repeated:
+    if wire in repeated:
         raise Malformed(f"The header {name} must come once.", name)
     if most is not None and len(value) > most:
         raise Malformed(f"The header {name} holds at most {most} characters.", name)
@@ -61,24 +65,25 @@ def _on_the_wire(name: str) -> bytes:
     return name.lower().encode("ascii")
 
 
-def _stated(request: AnyRequest) -> Stated:
-    """Return the headers by name, looked through once a request."""
-    kept = request.scope["state"]
-    stated: Stated | None = kept.get("stated")
-    if stated is None:
-        headers = cast("list[tuple[bytes, bytes]]", request.scope["headers"])
-        values = dict(headers)
-        names = [name for name, _ in headers] if len(values) < len(headers) else []
-        stated = kept["stated"] = (values, frozenset(name for name in names if names.count(name) > 1))
-    return stated
+def state_headers(scope: HTTPScope) -> dict[bytes, bytes]:
+    """Look through the headers of a request, once for all that read them; return the last of each name."""
+    headers = cast("list[tuple[bytes, bytes]]", scope["headers"])
+    values = dict(headers)
+    repeated = _NONE
+    if len(values) < len(headers):
+        names = [name for name, _ in headers]
+        repeated = frozenset(name for name in names if names.count(name) > 1)
+    stated: Stated = (values, repeated)
+    scope["state"][_STATED] = stated
+    return values
 
 
 def check_headers(request: AnyRequest, most: Mapping[str, int | None]) -> None:
     """Raise Malformed unless each of these headers that is there comes once, is ASCII, and no longer than this."""
-    values, _ = _stated(request)
-    for name in most:
+    values, _ = request.scope["state"][_STATED]
+    for name, longest in most.items():
         if _on_the_wire(name) in values:
-            header(request, name, most[name])
+            header(request, name, longest)
 
 
 def check_query(request: AnyRequest, names: frozenset[str]) -> None:
