@@ -196,6 +196,10 @@ class Decider(Generic[STATE]):
                     pass
         raise Busy
 
+    def forget(self) -> None:
+        """Forget every state, as a process does that starts anew."""
+        self._states.clear()
+
     async def drain(self) -> None:
         """Wait until every append under way is settled and folded."""
         await self._log.settled()

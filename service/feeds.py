@@ -103,8 +103,9 @@ class Feeds:
     async def hints(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
         """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
 
-        In the order of each feed, each once; while the store does not answer, wait; end when the log is closed. They
-        are read over a connection of their own: where they come fast, fewer and longer reads cost a tenth.
+        In the order of each feed, each once. End when the connection breaks: who answers then may be another store, and
+        lack hints, and what they hinted at. They are read over a connection of their own: where they come fast, fewer
+        and longer reads cost a tenth.
         """
         ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
         pipe = Pipe(self._redis, timeout_ms=3 * BLOCK_MS)
@@ -114,8 +115,9 @@ class Feeds:
                 try:
                     hints = list(_hints(await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))))
                 except (Unreachable, ResponseError):
-                    await asyncio.sleep(RETRY_S)
-                    continue
+                    return
+                if pipe.opened > 1:
+                    return
                 for hint in hints:
                     ids[hint.partition] = hint.feed_id
                     yield hint

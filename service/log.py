@@ -189,7 +189,10 @@ class Log:
         return self._feeds.follow(stream, after)
 
     def feeds(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
-        """Yield the hints of all partitions after the feed ids given, from the beginning where none is, and then on."""
+        """Yield the hints of all partitions after the feed ids given, from the beginning where none is, and then on.
+
+        End when the connection to the store breaks, or the log is closed.
+        """
         return self._feeds.hints(cursors)
 
     async def settled(self) -> None:

@@ -78,7 +78,7 @@ class Awaiting(Protocol):
 class Pipe:
     """Calls to one server over one connection, opened when first needed and again when it breaks.
 
-    `closed` says that it takes no more calls.
+    `closed` says that it takes no more calls, `opened` how often it has connected: another server may answer since.
     """
 
     def __init__(self, redis: Redis, *, timeout_ms: int = TIMEOUT_MS, sleep: Sleep = asyncio.sleep) -> None:
@@ -102,6 +102,7 @@ class Pipe:
         self._watchdog: asyncio.TimerHandle | None = None
         self._drained: asyncio.Future[None] | None = None
         self.closed = False
+        self.opened = 0
 
     def call(self, *args: bytes | str | int) -> "asyncio.Future[Reply]":
         """Send a command and return its reply to come.
@@ -182,6 +183,7 @@ class Pipe:
                         await self._stale.close()
                         self._stale = None
                     self._link = await _open(self._pool, _Link(self._on_replies, self._on_lost, self._flush))
+                    self.opened += 1
                 except (RedisError, OSError) as error:
                     self._failure = error
                     await self._sleep(pause_s)

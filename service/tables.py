@@ -283,6 +283,10 @@ class Tables:
         """Return the ruleset that a table is pinned to."""
         return self._games.ruled(table.ruleset)
 
+    def forget(self) -> None:
+        """Fold every table anew when it is next asked for."""
+        self._decider.forget()
+
     async def drain(self) -> None:
         """Wait until everything under way is stored and folded."""
         await self._decider.drain()

@@ -74,6 +74,10 @@ class BotMoves:
         asked = Asked(player.id if player is not None else "", table.game, table.id, only_at=table.version)
         return Seen(table.version, partial(self._move, asked, command, table.at))
 
+    def forget(self) -> None:
+        """Look at what the store has, not at what was in memory."""
+        self._tables.forget()
+
     async def _move(self, asked: Asked, command: Command, at: int) -> int:
         """Send a choice a pause after the decision at `at`; return the version that the table has reached then."""
         await self._pause.after(at)

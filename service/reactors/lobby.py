@@ -72,6 +72,10 @@ class LobbyKeeping:
         self._known[stream] = _Known(summary, reached)
         return Seen(reached)
 
+    def forget(self) -> None:
+        """Go on from what is listed in the store."""
+        self._known.clear()
+
     async def _read(self, stream: str, summary: Summary | None, after: int) -> tuple[Summary | None, int]:
         """Return the summary with all added that came after a version, and the newest version."""
         while entries := await self._log.read(stream, after):

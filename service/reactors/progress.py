@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from service.clock import utc_ms
 from service.ids import PARTITIONS, partition
+from service.store import answered
 from service.streams import feed_key
 
 BEGINNING: Final = "0-0"
@@ -51,19 +52,20 @@ class Progress:
     async def load(self) -> list[Ticket]:
         """Go on from the cursors that were kept; return tickets for the partitions whose streams must all be looked at.
 
-        These are the ones without a cursor and those whose feed no longer holds the entry at it, since then others
-        after it may be missing too; they go on from the end of their feed. Raise redis-py's errors.
+        These are the ones without a cursor and those whose feed no longer holds the entry at it, or ends before it:
+        then others may be missing too. They go on from the end of their feed. Raise StoreDown.
         """
         calls = self._redis.pipeline(transaction=False)
         for number in range(PARTITIONS):
             calls.get(self._cursor_key(number))
             calls.xrange(feed_key(number), count=1)
             calls.xrevrange(feed_key(number), count=1)
-        replies = await calls.execute()
+        with answered():
+            replies = await calls.execute()
         lost = []
         for number in range(PARTITIONS):
             cursor, first, last = replies[3 * number : 3 * number + 3]
-            if cursor is not None and first and order(_text(first[0][0])) <= order(_text(cursor)):
+            if cursor is not None and first and order(_text(first[0][0])) <= order(_text(cursor)) <= _end(last):
                 self.read[number] = _text(cursor)
                 self.close(self._unknown[number])
             else:
@@ -96,29 +98,33 @@ class Progress:
         return max((now - next(iter(opened.values())).at for opened in self._open if opened), default=0)
 
     async def save(self) -> None:
-        """Keep the cursors that have moved. Raise redis-py's errors."""
+        """Keep the cursors that have moved. Raise StoreDown."""
         cursors = [self.cursor(number) for number in range(PARTITIONS)]
         calls = self._redis.pipeline(transaction=False)
         for number, cursor in enumerate(cursors):
             if cursor is not None and cursor != self._saved[number]:
                 calls.set(self._cursor_key(number), cursor)
-        await calls.execute()
+        with answered():
+            await calls.execute()
         self._saved = cursors
 
     async def set_aside(self, stream: str) -> None:
-        """Note that the reactor has given a stream up for now. Raise redis-py's errors."""
-        await self._redis.sadd(self._aside_key(_partition_of(stream)), stream)
+        """Note that the reactor has given a stream up for now. Raise StoreDown."""
+        with answered():
+            await self._redis.sadd(self._aside_key(_partition_of(stream)), stream)
 
     async def take_back(self, stream: str) -> None:
-        """Note that a stream that was set aside is no longer. Raise redis-py's errors."""
-        await self._redis.srem(self._aside_key(_partition_of(stream)), stream)
+        """Note that a stream that was set aside is no longer. Raise StoreDown."""
+        with answered():
+            await self._redis.srem(self._aside_key(_partition_of(stream)), stream)
 
     async def aside(self) -> set[str]:
-        """Return the streams that are set aside. Raise redis-py's errors."""
+        """Return the streams that are set aside. Raise StoreDown."""
         calls = self._redis.pipeline(transaction=False)
         for number in range(PARTITIONS):
             calls.smembers(self._aside_key(number))
-        return {_text(stream) for streams in await calls.execute() for stream in streams}
+        with answered():
+            return {_text(stream) for streams in await calls.execute() for stream in streams}
 
     def _cursor_key(self, partition: int) -> str:
         return f"{{{partition:02}}}:cursor:{self._reactor}"
@@ -137,6 +143,10 @@ def moment(feed_id: str) -> int:
     """Return when an entry of a feed was added, by the store's clock (UTC ms)."""
     at, _ = order(feed_id)
     return at
+
+
+def _end(last: list[tuple[bytes, object]]) -> tuple[int, int]:
+    return order(_text(last[0][0]))
 
 
 def _partition_of(stream: str) -> int:

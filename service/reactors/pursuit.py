@@ -82,6 +82,10 @@ class Reactor(Protocol):
         """Look at a stream that has reached a version, or gone past it; 0: whatever the store has."""
         ...
 
+    def forget(self) -> None:
+        """Forget what streams were seen to hold: the store may have lost some of it."""
+        ...
+
 
 class _Watch:
     """What is known of one stream: the version last seen, the one hinted at, and the hints that are still open."""
@@ -115,12 +119,19 @@ class Pursuit:
         """Take the reactor, the log with the feeds, the store for the cursors, and what sleeps (seconds)."""
         self._reactor = reactor
         self._log = log
+        self._redis = redis
         self._sleep = sleep
         self._progress = Progress(redis, reactor.name)
         self._watches: dict[str, _Watch] = {}
         self._gate = asyncio.Semaphore(LOOKS)
         self.aside: set[str] = set()
         """The streams that are set aside."""
+
+    def forget(self) -> None:
+        """Forget what was seen and done, as if begun for the first time; what the store keeps of that is true."""
+        self._reactor.forget()
+        self._progress = Progress(self._redis, self._reactor.name)
+        self._watches.clear()
 
     async def begin(self, tasks: asyncio.TaskGroup) -> dict[int, str]:
         """Start, in these tasks, on what no hint is needed for; return from where each feed is to be read on.
@@ -285,22 +296,42 @@ class Pursuit:
         _aside.set(len(self.aside), self._reactor.name)
         try:
             await self._progress.save()
-        except (ConnectionLost, TimedOut) as error:
+        except PASSING as error:
             _logger.warning("%s: the cursors can't be kept now: %s", self._reactor.name, type(error).__name__)
+
+
+class _Interrupted(Exception):
+    """The connection to the store broke: who answers then may be another, and lack what was done."""
 
 
 async def pursue(log: Log, *pursuits: Pursuit) -> None:
     """Follow the feeds with several reactors, each from where it got to, for ever; cancelled, keep their cursors."""
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_save_now_and_then(pursuits))
-            begun = [await pursuit.begin(tasks) for pursuit in pursuits]
-            # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
-            async for hint in log.feeds({number: min(ids, key=order) for number, ids in _by_partition(begun)}):
-                for pursuit in pursuits:
-                    pursuit.heed(hint)
-    finally:
-        await _save(pursuits)
+    while True:
+        interrupted = False
+        try:
+            await _pursue(log, pursuits)
+        except* _Interrupted:
+            interrupted = True
+        finally:
+            # Not after an interruption: what takes the store's place has cursors of its own, for the hints it has.
+            if not interrupted:
+                await _save(pursuits)
+        _logger.warning("the feeds broke off; the reactors begin anew from the cursors that the store has")
+        for pursuit in pursuits:
+            pursuit.forget()
+        await asyncio.sleep(FIRST_RETRY_S)
+
+
+async def _pursue(log: Log, pursuits: Sequence[Pursuit]) -> None:
+    """Follow the feeds until the connection breaks; raise _Interrupted then, within a group."""
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(_save_now_and_then(pursuits))
+        begun = [await pursuit.begin(tasks) for pursuit in pursuits]
+        # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
+        async for hint in log.feeds({number: min(ids, key=order) for number, ids in _by_partition(begun)}):
+            for pursuit in pursuits:
+                pursuit.heed(hint)
+        raise _Interrupted
 
 
 def _by_partition(begun: Sequence[dict[int, str]]) -> Iterator[tuple[int, list[str]]]:
