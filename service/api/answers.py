@@ -85,9 +85,12 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What rotating a token takes: for how many seconds the secret before stays good."""
+    """What rotating a token takes: for how many seconds the secret before stays good.
 
-    grace_s: Annotated[int, Meta(ge=0, le=86_400)] = 0
+    A token that rotates itself without that grace can't ask again if the answer is lost.
+    """
+
+    grace_s: Annotated[int, Meta(ge=0, le=86_400)] = 60
 
 
 class OwnToken(Struct, frozen=True):

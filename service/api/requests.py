@@ -135,13 +135,13 @@ async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
 def require(who: Identity, needed: Needed) -> None:
     """Raise Forbidden unless the token has the scopes that are needed."""
     if not suffices(who.scopes, needed):
-        raise Forbidden(f"The token lacks the scope {told(needed)}.")
+        raise Forbidden(f"The token's scopes don't allow this; it takes {told(needed)}.")
 
 
 async def body(request: AnyRequest, decoder: "msgspec.json.Decoder[T]") -> T:
     """Return the JSON body, strictly decoded; an integral float counts as the integer it is, as JSON Schema has it."""
     if _MEDIA.fullmatch(header(request, "Content-Type") or "") is None:
-        raise Unsupported("The body must be application/json, in UTF-8.")
+        raise Unsupported("The body must be JSON in UTF-8, and Content-Type must say so: application/json.")
     encoding = header(request, "Content-Encoding")
     if encoding is not None and encoding.lower() not in {"", "identity"}:
         raise Unsupported("The body must not be compressed.")

@@ -101,6 +101,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/v1/tokens",
         name="makeToken",
         summary="Make a token for the account that may do no more than the one that asks.",
+        about="""
+        Its secret is shown this once. So a repeat with the same Idempotency-Key is answered 409 `already_created` with
+        the token's `id`, by which it can be rotated or revoked.
+        """,
         handler=make,
         body=NewToken,
         parameters=(IDEMPOTENCY_KEY,),
@@ -125,6 +129,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/v1/tokens/{token}/rotate",
         name="rotateToken",
         summary="Give a token another secret; any token may rotate itself.",
+        about="""
+        The secret is shown this once; a repeat with the same Idempotency-Key is answered 409 `already_created`: rotate
+        the token again, with the secret before as long as its grace lasts.
+        """,
         handler=rotate,
         body=Rotation,
         parameters=(TOKEN, IDEMPOTENCY_KEY),

@@ -25,11 +25,17 @@ def reference(document: Schema, links: Mapping[str, str]) -> str:
         intro,
         rendered(info["description"]),
         f"<h2>More to read</h2><ul>{listed}</ul>",
+        *_tokens(document["components"]["securitySchemes"]),
         *(_area(document, tag) for tag in document["tags"]),
         "<h2 id=schemas>Schemas</h2>",
         *(_component(name, schema) for name, schema in document["components"]["schemas"].items()),
     ]
     return shown("API", f"<div class=reference>{_contents(document)}<main>{''.join(parts)}</main></div>")
+
+
+def _tokens(schemes: Schema) -> Iterator[str]:
+    for scheme in schemes.values():
+        yield f"<h2>Tokens</h2>{rendered(scheme['description'])}"
 
 
 def _contents(document: Schema) -> str:
@@ -67,6 +73,7 @@ def _operation(document: Schema, path: str, verb: str, operation: Schema) -> str
         [
             f'<section id="{name}"><h3>{_verb(verb)} <code>{escape(path)}</code></h3>',
             f"<p>{_prose(operation['summary'])} <span class=note>{access} <code>{name}</code></span></p>",
+            rendered(operation.get("description", "")),
             _parameters(operation.get("parameters", ())),
             _body(operation.get("requestBody")),
             _answers(document, operation["responses"]),

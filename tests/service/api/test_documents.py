@@ -150,6 +150,15 @@ def test_the_reference_shows_every_route_and_every_schema(nobody: Person) -> Non
         assert f'<section id="{name}">' in text, name
 
 
+def test_the_reference_says_all_that_the_document_says_of_a_route(nobody: Person) -> None:
+    page = nobody.get("/docs", Accept=BROWSER).text
+    document = json.loads((ROOT / "openapi" / "openapi.json").read_bytes())
+    told = [o["description"] for path in document["paths"].values() for o in path.values() if "description" in o]
+    assert told
+    for text in (*told, document["components"]["securitySchemes"]["bearer"]["description"]):
+        assert rendered(text) in page, text
+
+
 def test_a_page_is_to_be_had_as_markdown(nobody: Person) -> None:
     answer = nobody.get("/docs/shuffle", Accept="text/markdown")
     assert answer.headers["Content-Type"].startswith("text/markdown")

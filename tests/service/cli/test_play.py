@@ -80,8 +80,8 @@ def test_what_can_not_be_played_is_told(called: Called, server: Server, argument
     ("arguments", "words"),
     [
         (("--option", "deals=12"), "The server refuses:"),
-        (("--option", "deals=5"), "The server refuses: Two options contradict each other."),
-        (("--seats", "4"), "The server refuses: The game is not played by so many seats."),
+        (("--option", "deals=5"), "The server refuses: Two options contradict each other;"),
+        (("--seats", "4"), "The server refuses: The game is not played by so many seats;"),
     ],
 )
 def test_what_the_server_refuses_is_told(
