@@ -1,6 +1,6 @@
 """The document as a judge: whether an answer is one that the document says its route can give.
 
-Every answer that any test gets through httpx is judged (`judging`, tests/conftest.py): by the document of the games
+Every answer that a test gets through httpx is judged (`judging`, tests/conftest.py): by the document of the games
 that the server was started with, those that ship where nothing is known of it.
 """
 
