@@ -1,6 +1,6 @@
 """A Dockerfile, read and done without a container engine: its folders lie under one of our own, its lines are run.
 
-What it can't show: the base image itself, and that nothing but what is copied is there.
+What it can't show: the base image itself.
 """
 
 import json
@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -34,15 +34,20 @@ def instructions(path: Path) -> Iterator[Instruction]:
 
 
 class Built:
-    """An image as a folder: both of its stages share it, for they share their paths."""
+    """An image as a folder. Each stage begins with an empty one, at the same path, for what is built names its path.
 
-    def __init__(self, path: Path, context: Path, root: Path) -> None:
-        self.root = root
+    The folder of a stage that is through is put aside, under the stage's name.
+    """
+
+    def __init__(self, path: Path, context: Path, folder: Path) -> None:
+        self.root = folder / "image"
         self.variables: dict[str, str] = {}
         self.stated: dict[str, str] = {}
         self._context = context
-        self._workdir = root
-        self._python = root / "base"
+        self._stages = folder / "stages"
+        self._stage = "before the first"
+        self._workdir = self.root
+        self._python = folder / "base"
         self._python.mkdir(parents=True)
         (self._python / "python").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
         for word, rest in instructions(path):
@@ -54,6 +59,8 @@ class Built:
 
     def _do(self, word: str, rest: str) -> None:
         match word:
+            case "FROM":
+                self._begin(rest.partition(" AS ")[2])
             case "RUN":
                 ran = subprocess.run(
                     ["sh", "-c", rest],
@@ -78,19 +85,32 @@ class Built:
             case _:
                 self.stated[word] = rest
 
+    def _begin(self, stage: str) -> None:
+        """Put the folder of the stage before aside; nothing of it is known to the next, not even its variables."""
+        if self.root.exists():
+            self._stages.mkdir(exist_ok=True)
+            self.root.rename(self._stages / self._stage)
+        self.root.mkdir()
+        self._stage, self._workdir = stage, self.root
+        self.variables.clear()
+        self.stated.clear()
+
     def _copy(self, words: list[str]) -> None:
-        flags = [word for word in words if word.startswith("--")]
+        flags = dict(word.split("=", 1) for word in words if word.startswith("--"))
         *sources, target = [self._expanded(word) for word in words if not word.startswith("--")]
-        if any(flag.startswith("--from=") for flag in flags):
-            # The other stage's folders are where they belong already.
-            assert [source for source in sources if not Path(source).exists()] == []
-            return
         for source in sources:
-            place = self._workdir / target
-            if (self._context / source).is_dir():
-                shutil.copytree(self._context / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+            origin, place = self._context / source, self._workdir / target
+            if "--from" in flags:
+                origin = self._stages / flags["--from"] / Path(source).relative_to(self.root)
+            if origin.is_dir():
+                shutil.copytree(origin, place, symlinks=True, ignore=self._left_out(flags))
             else:
-                shutil.copy(self._context / source, place)
+                shutil.copy(origin, place)
+
+    @staticmethod
+    def _left_out(flags: Mapping[str, str]) -> Callable[[str, list[str]], set[str]] | None:
+        """Return what is not sent to the engine of a folder in the context; of a stage everything is copied."""
+        return None if "--from" in flags else shutil.ignore_patterns("__pycache__")
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if INHERITED.match(name)}

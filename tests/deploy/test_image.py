@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.deploy.dockerfile import Built, instructions, words_of
+from tests.deploy.dockerfile import Built, Instruction, instructions, words_of
 from tests.deploy.store import DEPLOY
 from tests.service.cli.processes import PATIENCE_S, person, until
 from tests.stores import free_port
@@ -70,6 +70,17 @@ def test_the_image_runs_without_root_and_with_a_slim_base() -> None:
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", stated["USER"])
     assert re.fullmatch(r"BASE=python:3\.1\d-slim-\w+", stated["ARG"])
     assert [line.rest for line in instructions(DOCKERFILE) if line.word == "FROM"] == ["${BASE} AS build", "${BASE}"]
+    # Without it the folder is there as well, made by WORKDIR, but not its user's.
+    owned = Instruction("COPY", f"--from=build --chown={stated['USER']} ${{DATA}} ${{DATA}}")
+    assert owned in instructions(DOCKERFILE)
+
+
+def test_a_stage_has_nothing_of_another_but_what_is_copied(tmp_path: Path) -> None:
+    lines = ["FROM a AS one", "ENV A=/a B=/b", "RUN mkdir -p $A $B", "FROM a", "ENV A=/a", "COPY --from=one ${A} ${A}"]
+    (tmp_path / "Dockerfile").write_text("\n".join(lines), encoding="utf-8")
+    image = Built(tmp_path / "Dockerfile", tmp_path, tmp_path)
+    assert [path.name for path in image.root.iterdir()] == ["a"]
+    assert image.variables == {"A": str(image.root / "a")}
 
 
 def test_what_is_copied_is_sent_to_the_engine_and_nothing_else() -> None:
