@@ -30,6 +30,15 @@ Look = Callable[[str], Awaitable[Standing]]
 GRACE_MS: Final = 60_000
 """How long a table may stand in a set without an entry in its stream: its append may still be under way."""
 
+SWEEP_MS: Final = 200
+"""How often at most a process looks through the tables of an account that has used its quota up."""
+
+CHEAP: Final = 16
+"""So many tables are looked through each time."""
+
+REMEMBERED: Final = 10_000
+"""Of how many accounts it is known when that was."""
+
 ROOM: Final = 128
 """From how many tables on a set is freed of those that have ended, where no quota asks for that earlier."""
 
@@ -43,6 +52,7 @@ class Attendance:
         self._quota = quota
         self._clock = clock
         self._turns = Turns()
+        self._swept: dict[str, int] = {}
 
     async def host(self, account: str, table: str, look: Look) -> None:
         """Write down that an account is about to open a table; a table that it has opened before is no further one.
@@ -51,24 +61,22 @@ class Attendance:
         """
         await self._admit(account)
         key = hosting_key(account)
-        most = self._quota or ROOM
-        if await self._entered(key, table, most):
-            return
-        await self._sweep(key, None, look)
-        if await self._entered(key, table, most):
-            return
         if not self._quota:
-            await self._enter(key, table)
-        elif await look(table) == "none":
+            await self._grow(key, None, table, look)
+            return
+        if await self._entered(key, table, self._quota):
+            return
+        if self._quota <= CHEAP or self._may_sweep(key):
+            await self._sweep(key, None, look)
+            if await self._entered(key, table, self._quota):
+                return
+        if await look(table) == "none":
             raise TooManyTables(self._quota)
 
     async def sit(self, account: str, table: str, look: Look) -> None:
         """Write down that an account is about to take a seat; raise Unauthenticated if it is being erased."""
         await self._admit(account)
-        key = seats_key(account)
-        size = await self._enter(key, table)
-        if size > ROOM and size % (ROOM // 2) == 0:
-            await self._sweep(key, past_key(account), look)
+        await self._grow(seats_key(account), past_key(account), table, look)
 
     async def is_welcome(self, account: str) -> bool:
         """Tell whether an account is not being erased."""
@@ -92,6 +100,23 @@ class Attendance:
     async def _admit(self, account: str) -> None:
         if not await self.is_welcome(account):
             raise Unauthenticated(UNKNOWN)
+
+    async def _grow(self, key: str, past: str | None, table: str, look: Look) -> None:
+        """Put a table into a set of any size, and free it of what has ended as often as it has grown by much."""
+        size = await self._enter(key, table)
+        if size > ROOM and size % (ROOM // 2) == 1:
+            await self._sweep(key, past, look)
+
+    def _may_sweep(self, key: str) -> bool:
+        """Tell whether a full set may be looked through again, which a refused request asks for each time."""
+        now = self._clock()
+        last = self._swept.get(key)
+        if last is not None and 0 <= now - last < SWEEP_MS:
+            return False
+        if len(self._swept) >= REMEMBERED:
+            self._swept.clear()
+        self._swept[key] = now
+        return True
 
     async def _entered(self, key: str, table: str, most: int) -> bool:
         """Put a table into a set of at most so many, and tell whether it is there now; of rivals the first get in."""

@@ -117,7 +117,8 @@ class Documented:
 
     def _operation(self, request: httpx.Request) -> Schema | None:
         """Return what a request asks for, None where no path or no method of it is described; HEAD asks for GET's."""
-        found = [path for pattern, path in self._paths.items() if pattern.fullmatch(request.url.path)]
+        written = request.url.raw_path.partition(b"?")[0].decode()
+        found = [path for pattern, path in self._paths.items() if pattern.fullmatch(written)]
         if not found:
             return None
         path = min(found, key=lambda path: path.count("{"))

@@ -90,7 +90,7 @@ class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
     A token that rotates itself without that grace can't ask again if the answer is lost.
     """
 
-    grace_s: Annotated[int, Meta(ge=0, le=86_400)] = 60
+    grace_s: Annotated[int, Meta(ge=0, le=86_400)] = 0
 
 
 class OwnToken(Struct, frozen=True):

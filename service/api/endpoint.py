@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from litestar.response.base import ASGIResponse
 
-from service.api.requests import AnyRequest, check_headers, check_query
+from service.api.requests import AnyRequest, check_headers, check_path, check_query
 from service.auth.scopes import ANY, Needed
 
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
@@ -90,7 +90,8 @@ class Endpoint:
     tag: str = "service"
 
     async def answer(self, request: AnyRequest) -> ASGIResponse:
-        """Let the handler answer a request whose query and headers are those that are stated here."""
+        """Let the handler answer a request whose path, query and headers are as stated here."""
+        check_path(request, self.path)
         check_query(request, self._query)
         check_headers(request, self._headers)
         return await self.handler(request)

@@ -7,7 +7,7 @@ from events.base import Id
 from service.api.answers import MAX_IDS, Ids, Me, NewPlayer, Player, Players, Renaming, Welcome, answer, empty
 from service.api.endpoint import Endpoint, Parameter
 from service.api.forwarded import Proxies
-from service.api.requests import AnyRequest, body, identity, no_body
+from service.api.requests import AnyRequest, bearer, body, identity, no_body
 from service.auth.accounts import Account, Accounts
 from service.auth.scopes import ACCOUNT, SIGN_UP
 from service.auth.tokens import UNKNOWN, Grant, Identity, Tokens
@@ -64,7 +64,7 @@ async def me(request: AnyRequest) -> ASGIResponse:
 
 async def rename(request: AnyRequest) -> ASGIResponse:
     """Change the account's name."""
-    who = await identity(request, ACCOUNT)
+    who, _ = await bearer(request, ACCOUNT)
     wanted = await body(request, _renaming)
     try:
         return _me(await _accounts(request).rename(who.account, wanted.name), who)
@@ -74,7 +74,7 @@ async def rename(request: AnyRequest) -> ASGIResponse:
 
 async def erase(request: AnyRequest) -> ASGIResponse:
     """Erase the account."""
-    who = await identity(request, ACCOUNT)
+    who, _ = await bearer(request, ACCOUNT)
     await no_body(request)
     erasing: Erasing = request.app.state.erasing
     await erasing.erase(who.account)

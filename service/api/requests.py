@@ -11,8 +11,8 @@ from litestar import Request
 from litestar.types import HTTPScope
 
 from service.auth.scopes import ANY, Needed, suffices, told
-from service.auth.tokens import Identity, Tokens
-from service.errors import Forbidden, Malformed, TooLarge, Unacceptable, Unauthenticated, Unsupported
+from service.auth.tokens import Bearer, Identity, Tokens
+from service.errors import Forbidden, Malformed, NotFound, TooLarge, Unacceptable, Unauthenticated, Unsupported
 from service.limits import Rates
 from service.tables import Once
 
@@ -78,6 +78,16 @@ def state_headers(scope: HTTPScope) -> dict[bytes, bytes]:
     return values
 
 
+def check_path(request: AnyRequest, template: str) -> None:
+    """Raise NotFound unless the path is written as the route's template has it.
+
+    The framework takes `/v1/me/`, `//v1/me` and `/v1/%6de` for `/v1/me`; an idempotency key belongs to one spelling.
+    """
+    written: bytes = request.scope["raw_path"]
+    if b"%" in written or written.count(b"/") != template.count("/"):
+        raise NotFound("There is nothing at this address.")
+
+
 def check_headers(request: AnyRequest, most: Mapping[str, int | None]) -> None:
     """Raise Malformed unless each of these headers that is there comes once, is ASCII, and no longer than this."""
     values, _ = request.scope["state"][_STATED]
@@ -118,18 +128,38 @@ async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
 
     Raise Unauthenticated if nobody, TooMany if requests of the account come too fast, Forbidden if it lacks a scope.
     """
+    secret = _secret(request)
+    tokens: Tokens = request.app.state.tokens
+    who = await tokens.identify(secret)
+    _admit(request, who, needed)
+    return who
+
+
+async def bearer(request: AnyRequest, needed: Needed = ANY) -> Bearer:
+    """Return whom the bearer token speaks for as the store has it now; raise as `identity` does.
+
+    For what can't be taken back: tokens made and changed, a name, an account's end.
+    """
+    tokens: Tokens = request.app.state.tokens
+    found = await tokens.confirmed(_secret(request))
+    _admit(request, found.identity, needed)
+    return found
+
+
+def _secret(request: AnyRequest) -> str:
     value = header(request, "Authorization")
     if value is None:
         raise Unauthenticated("This needs a bearer token; POST /v1/players gives one.")
     match = _BEARER.fullmatch(value)
     if match is None:
         raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
-    tokens: Tokens = request.app.state.tokens
-    who = await tokens.identify(match[1])
+    return match[1]
+
+
+def _admit(request: AnyRequest, who: Identity, needed: Needed) -> None:
     rates: Rates = request.app.state.rates
     rates.take(who.account)
     require(who, needed)
-    return who
 
 
 def require(who: Identity, needed: Needed) -> None:
@@ -273,7 +303,12 @@ def _malformed(error: msgspec.ValidationError) -> Malformed:
     """Tell a validation error with the place it happened at as a JSON pointer."""
     place = _AT.fullmatch(str(error))
     message, path = (place[1], place[2]) if place is not None else (str(error), "")
-    pointer = "".join("/" + (step[1] or step[2]) for step in _STEP.finditer(path))
+    pointer = "".join("/" + _escaped(step[1] or step[2]) for step in _STEP.finditer(path))
     if field := _FIELD.search(message):
-        pointer += "/" + field[1]
+        pointer += "/" + _escaped(field[1])
     return Malformed(f"{_PATTERN.sub('that has only the characters allowed here', message)}.", pointer)
+
+
+def _escaped(name: str) -> str:
+    """Write a member's name as a step of a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from events.base import Id
 from service.api.answers import IssuedToken, NewToken, OwnToken, OwnTokens, Rotation, answer, empty, encoded
 from service.api.endpoint import Endpoint, Parameter
-from service.api.requests import AnyRequest, body, identity, no_body, once, require
+from service.api.requests import AnyRequest, bearer, body, identity, no_body, once, require
 from service.api.tables import IDEMPOTENCY_KEY
 from service.auth.accounts import clean_name
 from service.auth.scopes import ACCOUNT, SCOPES, Scope, may_give
@@ -26,12 +26,11 @@ _rotation = msgspec.json.Decoder(Rotation)
 
 async def make(request: AnyRequest) -> ASGIResponse:
     """Make a token that may do no more, and lives no longer, than the one that asks for it."""
-    who = await identity(request, ACCOUNT)
+    who, ends_at = await bearer(request, ACCOUNT)
     wanted = await body(request, _new_token)
     _check_gift(who, wanted.scopes)
     label = None if wanted.label is UNSET else clean_name(wanted.label, "/label")
-    own = await _tokens(request).find(who.account, who.token)
-    ends = [own.expires_at] if own.expires_at is not None else []
+    ends = [ends_at] if ends_at is not None else []
     if wanted.expires_in_s is not UNSET:
         ends.append(utc_ms() + 1_000 * wanted.expires_in_s)
     scopes = tuple(scope for scope in SCOPES if scope in wanted.scopes)
@@ -49,18 +48,21 @@ async def own(request: AnyRequest) -> ASGIResponse:
 
 async def rotate(request: AnyRequest) -> ASGIResponse:
     """Give a token another secret; the one that asks may always be rotated."""
-    who = await identity(request)
+    who, ends_at = await bearer(request)
     token = _named(request, who)
     wanted = await body(request, _rotation)
     if token != who.token:
-        _check_gift(who, (await _tokens(request).find(who.account, token)).scopes)
+        other = await _tokens(request).find(who.account, token)
+        _check_gift(who, other.scopes)
+        if ends_at is not None and (other.expires_at is None or other.expires_at > ends_at):
+            raise Forbidden("A token that ends can't give one that outlives it another secret.")
     repeatable = _repeatable(request, who, wanted)
     return _issued(await _tokens(request).rotate(who.account, token, 1_000 * wanted.grace_s, repeatable))
 
 
 async def revoke(request: AnyRequest) -> ASGIResponse:
     """End a token; the one that asks may always be ended."""
-    who = await identity(request)
+    who, _ = await bearer(request)
     token = _named(request, who)
     await no_body(request)
     await _tokens(request).revoke(who.account, token)
@@ -131,7 +133,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Give a token another secret; any token may rotate itself.",
         about="""
         The secret is shown this once; a repeat with the same Idempotency-Key is answered 409 `already_created`: rotate
-        the token again, with the secret before as long as its grace lasts.
+        the token again, with another token, or with the secret before as long as its grace lasts. So give no grace to a
+        secret that others know.
         """,
         handler=rotate,
         body=Rotation,

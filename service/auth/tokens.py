@@ -40,6 +40,7 @@ UNKNOWN: Final = "The token is unknown, expired or revoked."
 
 _PREFIX: Final = "evf_"
 _TRUSTED_S: Final = 1.0  # how long a process may go on trusting a token that was revoked elsewhere
+_GONE = -2  # what PEXPIRETIME says of a key that is not there
 _CACHED: Final = 10_000
 
 
@@ -66,6 +67,13 @@ class Issued(NamedTuple):
 
     token: Token
     secret: str
+
+
+class Bearer(NamedTuple):
+    """Whom a secret speaks for as the store has it now, and when that secret ends (UTC ms), None for never."""
+
+    identity: Identity
+    ends_at: int | None
 
 
 class Grant(NamedTuple):
@@ -125,6 +133,16 @@ class Tokens:
         if trusted is not None and now - trusted[0] < _TRUSTED_S:
             return trusted[1]
         return await self._looked_up(secret, now)
+
+    async def confirmed(self, secret: str) -> Bearer:
+        """Return whom a token speaks for, asked of the store: what outlasts a second is done on no older word."""
+        now = self._monotonic()
+        identity = await self._looked_up(secret, now)
+        with answered():
+            ends_at = int(await self._redis.pexpiretime(_token_key(_hash(secret))))
+        if ends_at == _GONE:
+            raise Unauthenticated(UNKNOWN)
+        return Bearer(identity, None if ends_at < 0 else ends_at)
 
     async def issue(self, account: str, grant: Grant, repeatable: Repeatable | None = None) -> Issued:
         """Make a token for an account.

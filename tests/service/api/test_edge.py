@@ -78,8 +78,8 @@ def test_a_request_keeps_the_name_it_came_with(url: str, name: str) -> None:
     assert health(url, f"X-Request-Id: {name}").headers["x-request-id"] == name
 
 
-@pytest.mark.parametrize("name", ["", "x" * 129, "a b", "a\tb", "a;b", "é", '"a"', "a,b"])
-def test_a_name_of_other_characters_is_replaced(url: str, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "x" * 129, "evf_" + "x" * 43, "a b", "a\tb", "a;b", "é", '"a"', "a,b"])
+def test_a_name_that_may_not_be_logged_is_replaced(url: str, name: str) -> None:
     assert re.fullmatch("[0-9a-f]{32}", health(url, f"X-Request-Id: {name}").headers["x-request-id"])
 
 

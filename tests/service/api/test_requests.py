@@ -185,3 +185,19 @@ def test_a_path_that_leads_nowhere_is_not_found(nobody: Person) -> None:
     answer = nobody.get("/v2/players")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_a_field_is_told_as_a_json_pointer(ada: Person) -> None:
+    assert ada.post("/v1/chinkway/tables", {"a/b~c": 1}).json()["field"] == "/a~1b~0c"
+
+
+@pytest.mark.parametrize("path", ["/v1/me/", "//v1/me", "/v1//me", "/v1/%6de", "/v1%2fme", "/healthz/", "/metrics%2F"])
+def test_an_address_is_written_in_one_way(ada: Person, path: str) -> None:
+    answer = ada.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert ada.http.request("OPTIONS", path).status_code in {204, 404}
+
+
+def test_a_key_opens_one_table_however_its_path_is_written(ada: Person) -> None:
+    paths = ["/v1/chinkway/tables", "/v1/chinkway/tables/", "/v1//chinkway/tables", "/v1/chinkway/t%61bles"]
+    assert [ada.post(path, Idempotency_Key="one").status_code for path in paths] == [201, 404, 404, 404]

@@ -51,6 +51,26 @@ def test_a_token_lives_no_longer_than_the_one_that_made_it(ada: Person) -> None:
     assert made(heir, expires_in_s=60)["expires_at"] < short["expires_at"]  # type: ignore[operator] # the JSON of an answer
 
 
+def test_a_token_that_ends_gives_none_that_outlives_it_another_secret(ada: Person) -> None:
+    lasting = made(ada)
+    own = next(id_ for id_, token in listed(ada).items() if token["current"])
+    short = made(ada, scopes=["play", "host"], expires_in_s=LIFE_S)
+    shorter = made(ada, expires_in_s=60)
+    heir = bearing(ada, short["token"])
+    for id_ in (lasting["id"], own):
+        refused = heir.post(f"/v1/tokens/{id_}/rotate")
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert heir.post(f"/v1/tokens/{shorter['id']}/rotate").status_code == 201
+    assert heir.post(f"/v1/tokens/{short['id']}/rotate").json()["expires_at"] == short["expires_at"]
+
+
+def test_what_a_secret_makes_in_its_grace_ends_with_it(ada: Person) -> None:
+    own = next(id_ for id_, token in listed(ada).items() if token["current"])
+    assert ada.post(f"/v1/tokens/{own}/rotate", {"grace_s": 60}).status_code == 201
+    heir = made(ada, scopes=["play", "host"])
+    assert heir["expires_at"] <= heir["created_at"] + 60_000  # type: ignore[operator] # the JSON of an answer
+
+
 @pytest.mark.parametrize("scope", ["arbiter", "admin"])
 def test_what_the_operator_gives_nobody_else_does(ada: Person, scope: str) -> None:
     answer = ada.post("/v1/tokens", {"scopes": ["play", scope]})

@@ -253,3 +253,19 @@ async def test_the_oldest_requests_are_forgotten_in_the_end(
     await tokens.rotate(ada, token, 0, Repeatable("0", ""))
     with pytest.raises(AlreadyCreated):
         await tokens.rotate(ada, token, 0, Repeatable("20", ""))
+
+
+async def test_what_lasts_is_not_done_on_the_word_of_a_second_ago(store: Redis) -> None:
+    account = (await Accounts(store).create("Ada")).id
+    here, there = Tokens(store), Tokens(store)
+    issued = await here.issue(account, ALL)
+    assert (await there.identify(issued.secret)).account == account
+    assert await there.confirmed(issued.secret) == (await there.identify(issued.secret), None)
+    rotated = await here.rotate(account, issued.token.id, 0)
+    with pytest.raises(Unauthenticated):
+        await there.confirmed(issued.secret)
+    ends_at = utc_ms() + 60_000
+    await here.rotate(account, issued.token.id, 60_000)
+    found = (await there.confirmed(rotated.secret)).ends_at
+    assert found is not None
+    assert ends_at <= found <= utc_ms() + 60_000
