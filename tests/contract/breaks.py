@@ -1,9 +1,10 @@
 """What a newer document breaks for clients of an older one, as sentences that name the place.
 
 What a client sends must still be taken: operations, parameters, fields and values may be added, none removed or
-narrowed, and nothing optional may become necessary. What it is answered must still be understood: fields may be added,
-but none may vanish or become optional, and no value may come that could not come before, save where a list is declared
-open (`x-open`). Names of operations, tags and components are names in generated clients; they stay.
+narrowed, nothing optional may become necessary, and every token that would do must do. What it is answered must still
+be understood: fields may be added, but none may vanish or become optional, and no value may come that could not come
+before, save where a list is declared open (`x-open`). Links lead where they led. Names of operations, tags and
+components are names in generated clients; they stay, and so does what tells the kinds of a union apart.
 """
 
 import math
@@ -17,7 +18,11 @@ BOUNDS = {
     "minimum": (False, -math.inf),
     "minLength": (False, 0),
     "minItems": (False, 0),
+    "minProperties": (False, 0),
+    "exclusiveMinimum": (False, -math.inf),
+    "uniqueItems": (False, False),
     "maximum": (True, math.inf),
+    "exclusiveMaximum": (True, math.inf),
     "maxLength": (True, math.inf),
     "maxItems": (True, math.inf),
     "maxProperties": (True, math.inf),
@@ -50,7 +55,7 @@ class _Side(NamedTuple):
             return {name: part for found in parts for name, part in found.items()}
         tag = whole.schema.get("properties", {}).get("type", {}).get("const")
         if tag is not None or "$ref" in self.schema:
-            return {tag or self.schema["$ref"].rpartition("/")[2]: whole}
+            return {tag or _name(self.schema["$ref"]): whole}
         kinds = whole.schema.get("type", "anything")
         return dict.fromkeys([kinds] if isinstance(kinds, str) else kinds, whole)
 
@@ -76,13 +81,25 @@ class _Comparison:
                     yield f"{method.upper()} {path}: removed"
                 else:
                     yield from self._operation(f"{method.upper()} {path}", old, new)
+        yield from self._components()
+
+    def _components(self) -> Iterator[str]:
+        after = self._new["components"]
+        for kind, components in self._old["components"].items():
+            yield from (f"{kind} {name}: removed" for name in components.keys() - after.get(kind, {}).keys())
+        schemes = after.get("securitySchemes", {})
+        for name, scheme in self._old["components"].get("securitySchemes", {}).items():
+            if name in schemes and _undescribed(scheme) != _undescribed(schemes[name]):
+                yield f"securitySchemes {name}: {_undescribed(scheme)} became {_undescribed(schemes[name])}"
 
     def _operation(self, place: str, old: Schema, new: Schema) -> Iterator[str]:
         for name in ("operationId", "tags"):
             if old.get(name) != new.get(name):
                 yield f"{place}: {name} {old.get(name)} became {new.get(name)}"
-        if new.get("security") and not old.get("security"):
-            yield f"{place}: needs a token now"
+        enough = _securities(self._new, new)
+        for held in _securities(self._old, old):
+            if not any(_suffices(held, needed) for needed in enough):
+                yield f"{place}: {held or 'no token'} does no more, it needs {enough} now"
         yield from self._parameters(place, old, new)
         yield from self._bodies(f"{place} body", old.get("requestBody"), new.get("requestBody"))
         for status, answer in old["responses"].items():
@@ -138,6 +155,8 @@ class _Comparison:
                 yield f"{place} {media}: removed"
             else:
                 yield from self._given(place, content["schema"], new["content"][media]["schema"])
+        for name, link in old.get("links", {}).items():
+            yield from _link(f"{place} link {name}", link, new.get("links", {}).get(name))
 
     def _taken(self, place: str, old: Schema, new: Schema) -> Iterator[str]:
         """Compare what a client sends: all that it could send must still be taken."""
@@ -153,7 +172,10 @@ class _Comparison:
             if (*names, answer) in self._compared:
                 return
             self._compared.add((*names, answer))
-            place = names[0].rpartition("/")[2]
+            if names[0] != names[1]:
+                yield f"{place}: {_name(names[0])} became {_name(names[1])}"
+            place = _name(names[0])
+        yield from _discriminator(place, old.resolved().schema, new.resolved().schema, answer=answer)
         before, after = old.alternatives(), new.alternatives()
         if answer and not old.is_open():
             yield from (f"{place}: can be {name} now" for name in after.keys() - before.keys())
@@ -199,10 +221,56 @@ def _bounds(place: str, inner: Schema, outer: Schema) -> Iterator[str]:
         value, limit = inner.get(name, absent), outer.get(name, absent)
         if value > limit if more else value < limit:
             yield f"{place}: {name} {value} is outside {limit}"
+    if "multipleOf" in outer and inner.get("multipleOf", math.nan) % outer["multipleOf"] != 0:
+        yield f"{place}: multipleOf {inner.get('multipleOf')} is outside {outer['multipleOf']}"
     if "pattern" in outer and inner.get("pattern") != outer["pattern"]:
         yield f"{place}: another pattern, {inner.get('pattern')} is not {outer['pattern']}"
     if inner.get("format") != outer.get("format"):
         yield f"{place}: another format, {inner.get('format')} is not {outer.get('format')}"
+
+
+def _discriminator(place: str, old: Schema, new: Schema, *, answer: bool) -> Iterator[str]:
+    """Yield what tells the kinds of a union apart no more; a kind that is answered no more may go with its value."""
+    if "discriminator" not in old:
+        return
+    before, after = old["discriminator"], new.get("discriminator", {})
+    if before["propertyName"] != after.get("propertyName"):
+        yield f"{place}: told apart by {before['propertyName']}, which became {after.get('propertyName')}"
+    mapping = after.get("mapping", {})
+    left = [part.get("$ref") for part in new.get("oneOf", ())]
+    for value, reference in before.get("mapping", {}).items():
+        if mapping.get(value) != reference and (value in mapping or reference in left or not answer):
+            yield f"{place}: {value} meant {_name(reference)}, which became {mapping.get(value)}"
+
+
+def _link(place: str, old: Schema, new: Schema | None) -> Iterator[str]:
+    """Yield whether a link is gone or leads elsewhere; it may give further parameters."""
+    if new is None:
+        yield f"{place}: removed"
+        return
+    for name in ("operationId", "requestBody"):
+        if old.get(name) != new.get(name):
+            yield f"{place}: {name} {old.get(name)} became {new.get(name)}"
+    for name, value in old.get("parameters", {}).items():
+        if new.get("parameters", {}).get(name) != value:
+            yield f"{place}: {name} {value} became {new.get('parameters', {}).get(name)}"
+
+
+def _securities(document: Schema, operation: Schema) -> list[Schema]:
+    """Return what is enough for an operation, each by scheme and scopes; no scheme at all where it needs no token."""
+    return list(operation.get("security", document.get("security", ()))) or [{}]
+
+
+def _suffices(held: Schema, needed: Schema) -> bool:
+    return all(scheme in held and {*scopes} <= {*held[scheme]} for scheme, scopes in needed.items())
+
+
+def _undescribed(part: Schema) -> dict[str, object]:
+    return {name: value for name, value in part.items() if name != "description"}
+
+
+def _name(reference: str) -> str:
+    return reference.rpartition("/")[2]
 
 
 def _of(document: Schema, part: Schema) -> Schema:

@@ -26,21 +26,28 @@ def test_the_present_document_breaks_no_client_of_the_last_release() -> None:
 
 def document() -> Json:
     return {
-        "paths": {"/cards": {"post": operation()}},
+        "paths": {"/cards": {"post": operation()}, "/tables": {"post": secured()}},
         "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": "A token."}},
             "headers": {"ETag": {"required": True, "schema": {"type": "string", "pattern": "^[0-9]+$"}}},
             "responses": {"404": {"content": {"application/json": {"schema": reference("Problem")}}}},
             "schemas": {
                 "Problem": fields({"code": {"type": "string", "enum": ["lost", "late"], "x-open": True}}, "code"),
                 "Play": fields({"type": {"const": "play"}, "card": {"type": "string", "enum": ["S2", "S3"]}}, "card"),
                 "Pass": fields({"type": {"const": "pass"}, "turn": {"type": "integer", "minimum": 0, "maximum": 9}}),
-                "Command": {"oneOf": [reference("Play"), reference("Pass")]},
+                "Command": union("Play", "Pass"),
+                "Played": fields({"type": {"const": "played"}}),
+                "Passed": fields({"type": {"const": "passed"}}),
+                "Event": union("Played", "Passed"),
+                "Spare": fields({}),
+                "Options": fields({"bots": {"type": "array", "items": {"type": "integer", "multipleOf": 2}}}),
                 "View": fields(
                     {
                         "score": {"type": "integer", "minimum": 0, "maximum": 99},
                         "due": {"type": ["integer", "null"]},
                         "status": {"enum": ["open", "ended"]},
                         "seats": {"type": "array", "items": {"type": "string", "maxLength": 9}, "maxItems": 5},
+                        "last": reference("Event"),
                     },
                     "score",
                     "due",
@@ -63,10 +70,26 @@ def operation() -> Json:
             "201": {
                 "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
                 "content": {"application/json": {"schema": reference("View")}},
+                "links": {"open": {"operationId": "open", "parameters": {"at": "$response.body#/score"}}},
             },
             "404": {"$ref": "#/components/responses/404"},
         },
     }
+
+
+def secured() -> Json:
+    """Return an operation that a host may do, and an admin who plays."""
+    return {
+        "operationId": "open",
+        "security": [{"bearer": ["host"]}, {"bearer": ["play", "admin"]}],
+        "requestBody": {"content": {"application/json": {"schema": reference("Options")}}},
+        "responses": {},
+    }
+
+
+def union(*names: str) -> Json:
+    mapping = {name.lower(): reference(name)["$ref"] for name in names}
+    return {"oneOf": [*map(reference, names)], "discriminator": {"propertyName": "type", "mapping": mapping}}
 
 
 def reference(name: str) -> Json:
@@ -79,6 +102,20 @@ def fields(properties: Json, *required: str) -> Json:
 
 def play(changed: Json) -> Json:
     found: Json = changed["paths"]["/cards"]["post"]
+    return found
+
+
+def needs(*security: Json) -> Change:
+    return lambda new: new["paths"]["/tables"]["post"].update(security=[*security])
+
+
+def link(changed: Json) -> Json:
+    found: Json = play(changed)["responses"]["201"]["links"]["open"]
+    return found
+
+
+def kinds(changed: Json, union: str) -> Json:
+    found: Json = named(changed, union)["discriminator"]
     return found
 
 
@@ -107,7 +144,18 @@ BREAKING: dict[str, tuple[Change, str]] = {
     "a method goes": (lambda new: new["paths"]["/cards"].pop("post"), "POST /cards: removed"),
     "an operation has another name": (lambda new: play(new).update(operationId="lay"), "operationId play became lay"),
     "an operation has another tag": (lambda new: play(new).update(tags=["table"]), "tags ['cards'] became ['table']"),
-    "a token is needed": (lambda new: play(new).update(security=[{"bearer": []}]), "needs a token now"),
+    "a token is needed": (lambda new: play(new).update(security=[{"bearer": []}]), "no token does no more"),
+    "a further scope is needed": (
+        needs({"bearer": ["host", "play"]}, {"bearer": ["play", "admin"]}),
+        "POST /tables: {'bearer': ['host']} does no more",
+    ),
+    "another scope is needed": (needs({"bearer": ["play"]}), "{'bearer': ['host']} does no more"),
+    "scopes that did do no more": (needs({"bearer": ["host"]}), "{'bearer': ['play', 'admin']} does no more"),
+    "another scheme is needed": (needs({"basic": ["host"]}), "{'bearer': ['host']} does no more"),
+    "a scheme is another": (
+        lambda new: new["components"]["securitySchemes"]["bearer"].update(scheme="basic"),
+        "securitySchemes bearer: {'type': 'http', 'scheme': 'bearer'} became",
+    ),
     "a parameter goes": (lambda new: play(new).update(parameters=[]), "query limit: removed"),
     "a parameter is needed": (lambda new: parameter(new).update(required=True), "query limit: required now"),
     "a parameter takes less": (lambda new: parameter(new)["schema"].update(maximum=8), "maximum 9 is outside 8"),
@@ -172,6 +220,68 @@ BREAKING: dict[str, tuple[Change, str]] = {
         lambda new: named(new, "View")["properties"].update(status={}),
         "View/status: 'anything' can come now",
     ),
+    "a command's fields must be there": (
+        lambda new: named(new, "Pass").update(minProperties=1),
+        "Command pass: minProperties 0 is outside 1",
+    ),
+    "a body's items must differ": (
+        lambda new: field(new, "bots", "Options").update(uniqueItems=True),
+        "Options/bots: uniqueItems False is outside True",
+    ),
+    "a number must be a multiple": (
+        lambda new: field(new, "turn", "Pass").update(multipleOf=3),
+        "pass/turn: multipleOf None is outside 3",
+    ),
+    "a number must be another multiple": (
+        lambda new: field(new, "bots", "Options")["items"].update(multipleOf=4),
+        "Options/bots items: multipleOf 2 is outside 4",
+    ),
+    "a number must be above": (
+        lambda new: field(new, "turn", "Pass").update(exclusiveMinimum=0),
+        "pass/turn: exclusiveMinimum -inf is outside 0",
+    ),
+    "a number must be below": (
+        lambda new: field(new, "turn", "Pass").update(exclusiveMaximum=9),
+        "pass/turn: exclusiveMaximum inf is outside 9",
+    ),
+    "a command's tag means nothing": (
+        lambda new: kinds(new, "Command")["mapping"].pop("pass"),
+        "Command: pass meant Pass, which became None",
+    ),
+    "an event's tag means nothing": (
+        lambda new: kinds(new, "Event")["mapping"].pop("passed"),
+        "Event: passed meant Passed, which became None",
+    ),
+    "a tag means another component": (
+        lambda new: kinds(new, "Event")["mapping"].update(passed=reference("Played")["$ref"]),
+        "Event: passed meant Passed, which became #/components/schemas/Played",
+    ),
+    "something else tells commands apart": (
+        lambda new: kinds(new, "Command").update(propertyName="kind"),
+        "Command: told apart by type, which became kind",
+    ),
+    "nothing tells commands apart": (
+        lambda new: named(new, "Command").pop("discriminator"),
+        "Command: told apart by type, which became None",
+    ),
+    "a link goes": (lambda new: play(new)["responses"]["201"]["links"].pop("open"), "201 link open: removed"),
+    "all links go": (lambda new: play(new)["responses"]["201"].pop("links"), "201 link open: removed"),
+    "a link leads elsewhere": (
+        lambda new: link(new).update(operationId="close"),
+        "201 link open: operationId open became close",
+    ),
+    "a link gives no parameter": (
+        lambda new: link(new).pop("parameters"),
+        "201 link open: at $response.body#/score became None",
+    ),
+    "a component goes": (lambda new: new["components"]["schemas"].pop("Spare"), "schemas Spare: removed"),
+    "a union has another name": (
+        lambda new: (
+            new["components"]["schemas"].update(Order=named(new, "Command")),
+            play(new)["requestBody"]["content"]["application/json"].update(schema=reference("Order")),
+        ),
+        "body: Command became Order",
+    ),
     "a component has another name": (
         lambda new: (
             new["components"]["schemas"].update(Sight=named(new, "View")),
@@ -197,6 +307,18 @@ ADDED: dict[str, Change] = {
     "a narrower bound of an answer": lambda new: field(new, "score", "View").update(maximum=98),
     "a problem": lambda new: play(new)["responses"].update({"409": {"$ref": "#/components/responses/404"}}),
     "a value of an open list": lambda new: field(new, "code", "Problem")["enum"].append("new"),
+    "further scopes that will do": needs({"bearer": ["host"]}, {"bearer": ["admin"]}, {"bearer": ["bot"]}),
+    "any token that will do": needs({"bearer": []}),
+    "a token needed no more": needs(),
+    "a scheme's description": lambda new: new["components"]["securitySchemes"]["bearer"].update(description="Yours."),
+    "a component": lambda new: new["components"]["schemas"].update(Sight={}),
+    "an event that comes no more": lambda new: (
+        named(new, "Event")["oneOf"].pop(),
+        kinds(new, "Event")["mapping"].pop("passed"),
+    ),
+    "a coarser multiple of a body": lambda new: field(new, "bots", "Options")["items"].update(multipleOf=1),
+    "a link": lambda new: play(new)["responses"]["201"]["links"].update(again={"operationId": "play"}),
+    "a parameter of a link": lambda new: link(new)["parameters"].update(limit=9),
     "a description": lambda new: play(new).update(description="Plays a card."),
 }
 
