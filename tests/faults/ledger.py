@@ -15,6 +15,10 @@ from service.streams import catalogue_key, feed_key, genesis, head_after, keys_o
 from tests.stores import asking
 
 
+LOOKS = 100
+"""How often a store that is still written to is looked at anew."""
+
+
 class Line(NamedTuple):
     """An entry of a stream: its version, its head in hex, the hash of its key, and what it says."""
 
@@ -25,14 +29,28 @@ class Line(NamedTuple):
 
 
 def audited(url: str) -> dict[str, list[Line]]:
-    """Return every stream of a store by name; fail where something is not as appends alone make it."""
+    """Return every stream of a store by name; fail where something is not as appends alone make it.
+
+    What is still appended meanwhile, by a bot or by what a client gave up, is waited for.
+    """
     with asking(url) as client:
-        named = sorted(name.decode() for name in client.scan_iter("*:t*:*") if b":table:" in name)
-        lines = {stream: _lines(client, stream) for stream in (key.partition(":")[2] for key in named)}
-        catalogues = [cast("list[bytes]", client.zrange(catalogue_key(n), 0, -1)) for n in range(PARTITIONS)]
-        assert sorted(name.decode() for names in catalogues for name in names) == sorted(lines)
-        assert _hints(client) == Counter((stream, line.version) for stream in lines for line in lines[stream])
-    return lines
+        for _ in range(LOOKS):
+            hints, lines, catalogued = _hints(client), _streams(client), _catalogued(client)
+            if hints == _hints(client):
+                assert catalogued == sorted(lines)
+                assert hints == Counter((stream, line.version) for stream in lines for line in lines[stream])
+                return lines
+    raise AssertionError("the store never came to rest")
+
+
+def _streams(client: Redis) -> dict[str, list[Line]]:
+    named = sorted(name.decode() for name in client.scan_iter("*:t*:*") if b":table:" in name)
+    return {stream: _lines(client, stream) for stream in (key.partition(":")[2] for key in named)}
+
+
+def _catalogued(client: Redis) -> list[str]:
+    catalogues = [cast("list[bytes]", client.zrange(catalogue_key(n), 0, -1)) for n in range(PARTITIONS)]
+    return sorted(name.decode() for names in catalogues for name in names)
 
 
 def lines_of(url: str, table: str) -> list[Line]:
