@@ -14,7 +14,6 @@ from service.ids import PARTITIONS
 from service.streams import catalogue_key, feed_key, genesis, head_after, keys_of
 from tests.stores import asking
 
-
 LOOKS = 100
 """How often a store that is still written to is looked at anew."""
 
@@ -62,7 +61,10 @@ def lines_of(url: str, table: str) -> list[Line]:
 def _lines(client: Redis, stream: str) -> list[Line]:
     keys = keys_of(stream)
     head, at, lines = genesis(stream), 0, list[Line]()
-    rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", client.xrange(keys.stream))
+    with client.pipeline() as pipe:
+        pipe.xrange(keys.stream)
+        pipe.hgetall(keys.remembered)
+        rows, remembered = cast("tuple[list[tuple[bytes, dict[bytes, bytes]]], dict[bytes, bytes]]", pipe.execute())
     for version, (id_, fields) in enumerate(rows, 1):
         head = head_after(head, fields[b"e"])
         says = msgspec.json.decode(fields[b"e"])
@@ -70,7 +72,6 @@ def _lines(client: Redis, stream: str) -> list[Line]:
         assert says["at"] >= at, stream
         at = says["at"]
         lines.append(Line(version, head.hex(), says["key"], says))
-    remembered = cast("dict[bytes, bytes]", client.hgetall(keys.remembered))
     index = {key.decode(): int(version) for key, version in remembered.items()}
     assert index == {line.key: line.version for line in lines if line.key is not None}, stream
     assert len(index) == sum(line.key is not None for line in lines), stream
