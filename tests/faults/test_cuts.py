@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import count, islice
+from itertools import count, islice, repeat
 from pathlib import Path
 from typing import cast
 
@@ -54,15 +54,23 @@ def commands(company: list[Person]) -> Iterator[Post]:
 
 def tables(company: list[Person]) -> Iterator[Post]:
     """Yield requests for tables; the account is looked at by the first request, and trusted for the second."""
-    while company[0].get("/v1/tables?limit=1").status_code == 200:
-        yield Post(company[0], TABLES, {})
+    for host in hosts(company):
+        assert host.get("/v1/tables?limit=1").status_code == 200
+        yield Post(host, TABLES, {})
 
 
 def seats(company: list[Person]) -> Iterator[Post]:
     """Yield requests for seats, for ever."""
+    for host in hosts(company):
+        table = host.post(TABLES).json()["table"]
+        yield Post(host, f"{TABLES}/{table}/seats", {"nonce": "luck"})
+
+
+def hosts(company: list[Person]) -> Iterator[Person]:
+    """Yield people with few tables, for ever: of those with many the tables are looked through, in ever more bytes."""
     while True:
-        table = company[0].post(TABLES).json()["table"]
-        yield Post(company[0], f"{TABLES}/{table}/seats", {"nonce": "luck"})
+        with people(str(company[0].http.base_url), 1) as (host,):
+            yield from repeat(host, 50)
 
 
 def cuts(wire: Cutter, direction: Direction, posts: Iterator[Post]) -> Iterator[Post]:
@@ -117,8 +125,9 @@ def test_what_is_cut_after_any_byte_happens_once_or_not_at_all_and_the_answer_sa
 def test_a_command_sent_again_while_the_first_is_still_under_way_has_the_same_answer(
     wire: Cutter, company: list[Person], valkey_url: str
 ) -> None:
+    settled = 0
     with ThreadPoolExecutor() as later:
-        for post in islice(commands(company), 5):
+        for post in islice(commands(company), 10):
             before, keyed = stored(valkey_url, post.path), post._replace(key=f"again-{wire.cuts}")
             again: list[Future[httpx.Response]] = []
 
@@ -127,6 +136,13 @@ def test_a_command_sent_again_while_the_first_is_still_under_way_has_the_same_an
                 again.append(later.submit(keyed.send))
 
             wire.cut("reply", 0, retry)
-            answer = keyed.send()
-            assert again[0].result().content == answer.content
+            first = keyed.send()
+            wire.disarm()
+            answers = [first, *(answer.result() for answer in again), keyed.send()]
+            if first.status_code == 503:
+                # Now and then it is the look at the account that is cut, or the watch on the store.
+                assert answers.pop(0).json()["code"] == "store_down"
+            assert {answer.content for answer in answers} == {answers[-1].content}
             assert stored(valkey_url, post.path) == before + 1
+            settled += len(answers) == 3
+    assert settled > 5

@@ -53,6 +53,20 @@ async def test_the_cursor_stays_before_the_first_hint_that_is_open(store: Redis)
         assert await kept(store, 5) == cursor.encode()
 
 
+async def test_a_cursor_beyond_the_end_of_its_feed_is_lost(store: Redis) -> None:
+    await grow(store, 7, 1, 2, 3)
+    first = await begun(store)
+    first.read[7] = "3-0"
+    await first.save()
+    assert 7 not in {ticket.partition for ticket in await Progress(store, "bots").load()}
+    # As after a failover to a replica that lacks the last hint, where the cursor was kept once more.
+    await store.delete("{07}:feed")
+    await grow(store, 7, 1, 2)
+    again = Progress(store, "bots")
+    assert 7 in {ticket.partition for ticket in await again.load()}
+    assert again.read[7] == "2-0"
+
+
 async def test_another_process_goes_on_from_the_cursor_while_the_feed_still_holds_it(store: Redis) -> None:
     for partition in range(PARTITIONS):
         await grow(store, partition, 1, 2, 3)
