@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.options import DEFAULT_DATA, WHERE, Data, Games, Keys, Redis, Supervised, Tokens, Url, settled
+from service.cli.options import DEFAULT_DATA, WHERE, Data, Games, Keys, Redis, Supervised, Tokens, Url, settled, stated
 from service.settings import Place, Settings
 
 app = typer.Typer(
@@ -43,7 +43,9 @@ def about(
 @settled
 def serve(
     *,
-    host: Annotated[str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.", callback=stated)
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(envvar="EVENFOLD_PORT", min=0, max=65_535, help="The port; 0 takes a free one.")
     ] = DEFAULT_PORT,

@@ -200,7 +200,8 @@ class Connection(asyncio.Protocol):
             return
         keep_alive = self._parser.should_keep_alive() and scope["http_version"] == "1.1"
         self._stage = "body"
-        expected = self._head.stated.get(b"expect", b"").lower() == b"100-continue"
+        wishes = self._head.stated.get(b"expect", b"").lower() == b"100-continue"
+        expected = wishes and scope["http_version"] == "1.1"  # RFC 9110, 10.1.1: HTTP/1.0 knows no such wish.
         self._reading = Exchange(self, scope, self._app, keep_alive=keep_alive, expected=expected)
         self._queue(self._reading)
 

@@ -66,6 +66,8 @@ class Head:
             return Malformed("This is not a request of HTTP/1.1 for a path.")
         if self._hosts() != 1 and (scope["http_version"] == "1.1" or b"host" in stated):
             return Malformed("The header Host must come once.", "Host")
+        if stated.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+            return Malformed("A body comes whole or chunked, in no other Transfer-Encoding.", "Transfer-Encoding")
         if int(stated.get(b"content-length", 0)) > bounds.body:
             return too_large(bounds)
         return None

@@ -27,7 +27,7 @@ WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder f
 _EMPTY = "it is empty; leave it out, or state it"
 
 
-def _stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
+def stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
     """Refuse what is set to nothing, on the command line or in the environment: nobody means the default by that."""
     source = context.get_parameter_source(str(parameter.name))
     unset = source is not None and source.name == "DEFAULT" and os.environ.get(str(parameter.envvar)) == ""
@@ -60,13 +60,13 @@ Data = Annotated[
         show_default=False,
         metavar="FOLDER",
         parser=_folder,
-        callback=_stated,
+        callback=stated,
     ),
 ]
 Redis = Annotated[
     str | None,
     typer.Option(
-        callback=_stated,
+        callback=stated,
         envvar="EVENFOLD_REDIS_URL",
         metavar="URL",
         help="Another store instead: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. "
@@ -80,7 +80,7 @@ Keys = Annotated[
         metavar="FOLDER",
         help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
         parser=_folder,
-        callback=_stated,
+        callback=stated,
     ),
 ]
 Games = Annotated[
@@ -186,7 +186,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
     return Settings(
         redis="",
         keys=Path(),
-        secret=os.environ.get("EVENFOLD_SECRET") or None,
+        secret=os.environ.get("EVENFOLD_SECRET"),
         sign_up=sign_up,
         games=tuple(games or ()),
         bot_pause_ms=bot_pause,

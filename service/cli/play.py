@@ -27,9 +27,6 @@ NAMES = ("Ada", "Blaise", "Carl", "Daniel", "Emmy", "Fermat", "Grace", "Henri")
 
 Json = Mapping[str, Any]
 
-_FOREIGN = {"EVENFOLD_REDIS_URL", "EVENFOLD_KEYS", "EVENFOLD_SECRET"}
-"""Variables that a server of one's own must not have: they name what belongs to another."""
-
 
 class Match(NamedTuple):
     """What to play: the game, the seats (None: as many as it usually has), its options, the seed of all choices."""
@@ -81,7 +78,12 @@ def _own_server(modules: Sequence[str]) -> Iterator[str]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={name: value for name, value in environment(own).items() if name not in _FOREIGN},
+            # What an operator says to another server, by its variables, is not said to this one.
+            env={
+                name: value
+                for name, value in environment(own).items()
+                if name in own or not name.startswith("EVENFOLD_")
+            },
             start_new_session=True,
         )
         try:

@@ -23,7 +23,12 @@ def rows(printed: str) -> list[list[str]]:
 
 def test_a_match_is_played_to_its_end_on_a_server_of_its_own() -> None:
     before = processes().keys()
-    foreign = {"EVENFOLD_REDIS_URL": "redis://127.0.0.1:1", "EVENFOLD_KEYS": "/dev/null", "EVENFOLD_SECRET": "none"}
+    foreign = {
+        "EVENFOLD_DURABILITY": "replicated",
+        "EVENFOLD_REDIS_URL": "redis://127.0.0.1:1",
+        "EVENFOLD_KEYS": "/dev/null",
+        "EVENFOLD_SECRET": "none",
+    }
     played = run("play", "chinkway", "--seed", "1", *SHORT, **foreign)
     assert played.returncode == 0, played.stderr
     *deals, scores, places = rows(played.stdout)
