@@ -52,6 +52,10 @@ Read: TypeAlias = Callable[[str, int], Awaitable[list[Stored]]]
 """Read a stream after a version."""
 
 
+Cursors: TypeAlias = Mapping[int, str] | Callable[[], Awaitable[Mapping[int, str]]]
+"""From where each feed is read on, by partition; or how that is fetched."""
+
+
 class Hint(NamedTuple):
     """A stream has reached a version, or gone past it: entry `feed_id` of a partition's feed."""
 
@@ -100,23 +104,28 @@ class Feeds:
                 if not entries or 0 < followed.reached <= after:
                     await followed.news.after(seen)
 
-    async def hints(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
+    async def hints(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
 
+        Cursors to be fetched are fetched when the connection is there, so that they are those of the store at its end.
         In the order of each feed, each once. End when the connection breaks: who answers then may be another store, and
         lack hints, and what they hinted at. They are read over a connection of their own: where they come fast, fewer
         and longer reads cost a tenth.
         """
-        ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
         pipe = Pipe(self._redis, timeout_ms=3 * BLOCK_MS)
         self._hinting.add(pipe)
         try:
+            if callable(cursors):
+                await _connected(pipe)
+                cursors = await cursors()
+            ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
+            opened = max(pipe.opened, 1)
             while not self._closed:
                 try:
                     hints = list(_hints(await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))))
                 except (Unreachable, ResponseError):
                     return
-                if pipe.opened > 1:
+                if pipe.opened > opened:
                     return
                 for hint in hints:
                     ids[hint.partition] = hint.feed_id
@@ -265,6 +274,19 @@ class _Followed:
         if not self._newest or self._newest[-1].version == version:
             self._newest.extend(entries)
         return entries
+
+
+async def _connected(pipe: Pipe) -> None:
+    """Return when a pipe has its connection."""
+    while True:
+        try:
+            await pipe.call("PING")
+        except (Unreachable, ResponseError):
+            if pipe.closed:
+                return
+            await asyncio.sleep(RETRY_S)
+        else:
+            return
 
 
 async def _ends(pipe: Pipe) -> list[str]:

@@ -16,7 +16,7 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple, cast
@@ -27,7 +27,7 @@ from redis.exceptions import ResponseError
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
 from service.durability import confirming
 from service.errors import NotFound, StoreDown
-from service.feeds import Feeds, Hint
+from service.feeds import Cursors, Feeds, Hint
 from service.metrics import Counter
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.settings import Durability
@@ -188,9 +188,10 @@ class Log:
         """
         return self._feeds.follow(stream, after)
 
-    def feeds(self, cursors: Mapping[int, str]) -> AsyncIterator[Hint]:
-        """Yield the hints of all partitions after the feed ids given, from the beginning where none is, and then on.
+    def feeds(self, cursors: Cursors) -> AsyncIterator[Hint]:
+        """Yield the hints of all partitions after some feed ids (from the beginning where none is), and then on.
 
+        Ids to be fetched are fetched once the connection is there.
         End when the connection to the store breaks, or the log is closed.
         """
         return self._feeds.hints(cursors)

@@ -211,7 +211,8 @@ class Pursuit:
 
     async def _pursue(self, stream: str, watch: _Watch) -> None:
         """Look at a stream until everything that is hinted at has been seen and dealt with."""
-        version = watch.hinted
+        # The first look is at what the store has: what is in memory may be of before it lost something.
+        version = watch.hinted if watch.version else 0
         while await self._dealt_with(stream, watch, version):
             version = watch.hinted
             if version <= watch.version:
@@ -326,9 +327,14 @@ async def _pursue(log: Log, pursuits: Sequence[Pursuit]) -> None:
     """Follow the feeds until the connection breaks; raise _Interrupted then, within a group."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_save_now_and_then(pursuits))
-        begun = [await pursuit.begin(tasks) for pursuit in pursuits]
-        # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
-        async for hint in log.feeds({number: min(ids, key=order) for number, ids in _by_partition(begun)}):
+
+        async def begun() -> dict[int, str]:
+            cursors = [await pursuit.begin(tasks) for pursuit in pursuits]
+            # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
+            return {number: min(ids, key=order) for number, ids in _by_partition(cursors)}
+
+        # They begin when the connection is there: a store that takes another's place after that breaks it.
+        async for hint in log.feeds(begun):
             for pursuit in pursuits:
                 pursuit.heed(hint)
         raise _Interrupted
