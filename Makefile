@@ -8,7 +8,8 @@ RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check install -qq
 
 # Parts that are fast and need no other part: what a change is likely to break first.
-UNIT := $(wildcard tests/events tests/projections tests/service tests/test_house.py)
+UNIT := $(wildcard tests/events tests/projections tests/service/auth tests/service/games tests/service/rules \
+	tests/service/test_*.py tests/test_house.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

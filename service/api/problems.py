@@ -54,7 +54,7 @@ EVENT = TypeVar("EVENT")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 1
-NO_ROOM_RETRY_AFTER_S = 60  # somebody must make room first
+MENDED_S = 60  # somebody must make room, or mend a log, first
 MAX_TEXT = 1_000
 
 _logger = logging.getLogger(__name__)
@@ -199,8 +199,8 @@ def of_obstacle(_: AnyRequest | None, obstacle: Obstacle) -> Response[bytes]:
         next=UNSET if not isinstance(obstacle, Stale) or obstacle.next is None else obstacle.next,
     )
     headers = _headers(status)
-    if isinstance(obstacle, NoRoom):
-        headers["Retry-After"] = str(NO_ROOM_RETRY_AFTER_S)
+    if isinstance(obstacle, NoRoom | Damaged):
+        headers["Retry-After"] = str(MENDED_S)
     if isinstance(obstacle, TooMany):
         headers.update(_rate_limit(obstacle))
     return _answer(problem, headers)
