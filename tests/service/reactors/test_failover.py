@@ -50,7 +50,10 @@ async def waits_for_ada(parts: Service, table: AnyTable, version: int) -> AnyTab
 async def listening(store: Redis) -> None:
     """Return when somebody waits for hints over a connection, which a failover will break."""
     async with asyncio.timeout(20):
-        while not any(client["cmd"] == "xread" and "b" in client["flags"] for client in await store.client_list()):
+        while True:
+            clients = await store.client_list()
+            if any(client["cmd"] == "xread" and "b" in client["flags"] for client in clients):
+                return
             await asyncio.sleep(0.01)
 
 
