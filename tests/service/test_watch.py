@@ -82,17 +82,17 @@ async def test_a_store_that_lacks_replicas_is_down(url: str) -> None:
 
 
 async def test_a_store_that_can_not_save_is_down(url: str) -> None:
-    with asking(url) as client:
-        client.config_set("save", "3600 1")
-        # A folder in the snapshot's place: it can't be written from now on, whoever runs the server.
-        folder = Path(str(client.config_get("dir")["dir"]))
-        (folder / "dump.rdb" / "in the way").mkdir(parents=True)
-        client.set("key", "value")
-        client.bgsave()
     with contextlib.ExitStack() as before_its_end:
         # While it is to save and can't, it does not end either.
         before_its_end.callback(administer, url, "CONFIG", "SET", "save", "")
         async with watched(url) as watch:
+            with asking(url) as client:
+                client.config_set("save", "3600 1")
+                # A folder in the snapshot's place: it can't be written from now on, whoever runs the server.
+                folder = Path(str(client.config_get("dir")["dir"]))
+                (folder / "dump.rdb" / "in the way").mkdir(parents=True)
+                client.set("key", "value")
+                client.bgsave()
             while await found(watch) == ("ready", None):
                 pass
             assert await found(watch) == ("down", "The store takes no writes now (MISCONF).")
