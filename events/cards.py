@@ -15,3 +15,16 @@ FrenchCard = Literal[
 ]  # fmt: skip
 
 FRENCH: tuple[FrenchCard, ...] = get_args(FrenchCard)
+
+SpanishSuit = Literal["O", "C", "E", "B"]
+
+# Oros, copas, espadas, bastos; 10 is the sota, 11 the caballo, 12 the rey. A pack of 40 has neither eights nor nines.
+SpanishCard = Literal[
+    "O1", "O2", "O3", "O4", "O5", "O6", "O7", "O8", "O9", "O10", "O11", "O12",
+    "C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12",
+    "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E11", "E12",
+    "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10", "B11", "B12",
+]  # fmt: skip
+
+SPANISH: tuple[SpanishCard, ...] = get_args(SpanishCard)
+SPANISH_40: tuple[SpanishCard, ...] = tuple(card for card in SPANISH if card[1:] not in ("8", "9"))
