@@ -1,1 +1,1 @@
-"""The rules that card games share: packs, tricks, standing. Pure."""
+"""The rules that card games share: packs, tricks, melds, standing. Pure."""
