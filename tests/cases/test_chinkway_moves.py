@@ -12,7 +12,8 @@ from projections.games.chinkway import SEATS, Capturing, Declaring, Discarding, 
 from projections.table import Table
 from service.game import REASONS
 from service.games.chinkway import GAME, Capture, Play, quests, score
-from tests.cases.chinkway_answers import Answer, Cards, Hauls, Is, PerSeat, Seat, Seats, Seen, Sides, check_answer
+from tests.cases.answers import Answer, Is, check_answer
+from tests.cases.chinkway_answers import Cards, Hauls, PerSeat, Seat, Seats, Seen, Sides
 from tests.cases.chinkway_given import Move, move_of, options_of
 from tests.cases.chinkway_scene import Scene
 from tests.cases.chinkway_words import Card, card_of, trump_of

@@ -18,12 +18,11 @@ from projections.games.chinkway import SEATS, begin
 from service.game import Refused
 from service.games.chinkway import GAME, capturable, partners, playable, quests, score
 from service.rules import standing, tricks
+from tests.cases.answers import Answer, Is, check_answer
 from tests.cases.chinkway_answers import (
-    Answer,
     Cards,
     Census,
     Drawn,
-    Is,
     Pairs,
     PerSeat,
     Points,
@@ -32,7 +31,6 @@ from tests.cases.chinkway_answers import (
     Seats,
     Seen,
     Sides,
-    check_answer,
 )
 from tests.cases.chinkway_given import Move, Situation, options_of
 from tests.cases.chinkway_packs import ready, removals
