@@ -26,13 +26,14 @@ TESTS = Path(__file__).parents[1]
 class Statement(Struct, frozen=True, forbid_unknown_fields=True):
     """What is stated of a game: the tags of its commands, and by an event's tag, or for the view, who sees each field.
 
-    Options that `endless` names at its values make a match go on for ever; empty where every match ends.
+    Options that `endless` names, each at one of its values, make a match go on for ever, or for longer than a test can
+    wait; empty where every match ends.
     """
 
     events: Mapping[str, Audiences]
     commands: tuple[str, ...] = ()
     view: Audiences = {}
-    endless: Mapping[str, bool | int | str] = {}
+    endless: Mapping[str, tuple[bool | int | str, ...]] = {}
 
 
 @cache

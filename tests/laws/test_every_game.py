@@ -15,15 +15,15 @@ from service.game import tag_of as command_tag
 from service.referee import Abandon, Create, Referee, Sit
 from tests.laws.audience import events_of, statement, tag_of, view_of
 from tests.laws.matches import has_ended, play
-from tests.laws.setups import GAMES, AnyOptions, Setup, covering, is_endless, setups, unlawful, values_of
+from tests.laws.setups import GAMES, LONGEST, AnyOptions, Setup, covering, is_endless, setups, unlawful, values_of
 
 EVERY = pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
 
 
 def silent(game: AnyGame, options: AnyOptions) -> Setup:
     """Return a table at which nobody ever says anything."""
-    seats = game.seats.usual
-    return Setup(game.name, options, seats, 0, 0, seed=1, silence=1.0, resigning=0.0, longest=1_000)
+    longest = LONGEST if is_endless(game.name, options) else 100_000
+    return Setup(game.name, options, game.seats.usual, 0, 0, seed=1, silence=1.0, resigning=0.0, longest=longest)
 
 
 def opened(game: AnyGame, options: AnyOptions, seats: int) -> Ask:

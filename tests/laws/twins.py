@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from service.game import AnyGame, AnyTable, Command
 from tests.laws.matches import Match, play
-from tests.laws.setups import FULL, LONGEST, Setup, covering, is_endless
+from tests.laws.setups import FULL, LONGEST, Setup, covering
 from tests.laws.worlds import Deal, World, another_world, begins_a_deal, deals
 
 # How far into a deal twins are looked for, in parts of it; the later, the less is hidden and the longer they are.
@@ -62,8 +62,7 @@ def wanted(game: AnyGame) -> Iterator[Wanted]:
             viewers = (None, *range(seats - untaken))
             for viewer, left in ((None, True), *((viewer, False) for viewer in viewers)):
                 chosen = next(options)
-                longest = LONGEST if is_endless(game.name, chosen) else 100_000
-                setup = Setup(game.name, chosen, seats, 0, untaken, turn, 0.3, 0.03 if left else 0.001, longest)
+                setup = Setup(game.name, chosen, seats, 0, untaken, turn, 0.3, 0.03 if left else 0.001, LONGEST)
                 yield Wanted(setup, next(numbers), viewer, left)
 
 
