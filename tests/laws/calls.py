@@ -168,7 +168,7 @@ def _illegal(kind: type[Command], moment: Moment, legal: Sequence[Command], rand
     if moment.seat is None or moment.seat not in moment.table.to_act:
         return [sample(kind)]
     plain = {replace(command, turn=None) for command in legal}
-    some = (command for command in bodies(kind, random, whole=False) if command not in plain)
+    some = (command for command in bodies(kind, random) if command not in plain)
     asked = ((command, asked_by(moment.table, moment.seat, command)) for command in some)
     refused = (command for command, ask in asked if isinstance(outcome(moment.match, moment.table, ask), str))
     return [*islice(refused, FEW)]

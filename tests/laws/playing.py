@@ -56,9 +56,10 @@ def unlisted_is_illegal(match: Match) -> None:
 def _refused_but(
     match: Match, table: AnyTable, seat: int, kind: type[Command], legal: list[Command], random: Random
 ) -> None:
-    listed = {command for command in legal if type(command) is kind}
+    alike = [command for command in legal if type(command) is kind]
+    listed = set(alike)
     known: set[bytes] = set()
-    for command in bodies(kind, random, whole=bool(listed)):
+    for command in bodies(kind, random, alike):
         if command in listed:
             continue
         answer = outcome(match, table, asked_by(table, seat, command))
@@ -98,7 +99,7 @@ def _commands(match: Match, table: AnyTable) -> list[Command]:
     """Return what the prompted seats may do; where nobody is, one command of each type."""
     legal = [command for seat in table.to_act for command in match.game.legal(table.play, seat)]
     random = Random(table.version)
-    return legal[:12] or [next(bodies(kind, random, whole=False)) for kind in match.game.command_types]
+    return legal[:12] or [next(bodies(kind, random)) for kind in match.game.command_types]
 
 
 def _why(table: AnyTable, seat: int) -> str:
