@@ -15,9 +15,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from operator import itemgetter, le
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
-Cards = tuple[str, ...]
+CARD = TypeVar("CARD", bound=str)
+Cards = tuple[CARD, ...]
+Plan = tuple[tuple[CARD, int], ...]
+"""Cards to lay off, in order, each with the number of the combination it goes to."""
 
 LEAST = 3
 """How many cards combine."""
@@ -28,11 +31,11 @@ _Within = list[tuple[tuple[int, ...], ...]]
 Fault = Literal["not_held", "no_combination", "combines_further"]
 
 
-class Layout(NamedTuple):
+class Layout(NamedTuple, Generic[CARD]):
     """The combinations laid out of a hand, the cards that stay loose, and the points that these count."""
 
-    combinations: tuple[Cards, ...]
-    loose: Cards
+    combinations: tuple[Cards[CARD], ...]
+    loose: Cards[CARD]
     points: int
 
 
@@ -48,6 +51,14 @@ class NoLayout(Exception):
         self.fault: Fault = fault
 
 
+class _Scene(NamedTuple, Generic[CARD]):
+    """How things lie while cards are laid off: what is in hand, on the table, and which of that takes nothing more."""
+
+    cards: Cards[CARD]
+    table: tuple[Cards[CARD], ...]
+    closed: frozenset[int]
+
+
 class _Way(NamedTuple):
     """Combinations that lie out together: their weight, what stays of the hand as weight and count, their numbers."""
 
@@ -57,7 +68,7 @@ class _Way(NamedTuple):
     numbers: tuple[int, ...]
 
 
-class Melds:
+class Melds(Generic[CARD]):
     """The combinations of one kind of pack.
 
     pack            the names of its cards in printed order, suit first: one character, then the rank; ranks follow one
@@ -71,7 +82,7 @@ class Melds:
     """
 
     def __init__(
-        self, pack: Sequence[str], values: Mapping[str, int], *, packs: int = 1, distinct_suits: bool = False
+        self, pack: Sequence[CARD], values: Mapping[CARD, int], *, packs: int = 1, distinct_suits: bool = False
     ) -> None:
         self._values = {card: values[card] for card in pack}
         self._printed = {card: place for place, card in enumerate(pack)}.__getitem__
@@ -89,12 +100,12 @@ class Melds:
         self._runs = [self._numbered(group, _spans_by_ranks(len(ranks))) for group in runs]
         self._sets = [self._numbered(group, _counts_by_suits(len(suits), packs, most)) for group in sets]
 
-    def _numbered(self, group: Mapping[tuple[int, ...], Cards], within: _Within) -> list[tuple[int, ...]]:
+    def _numbered(self, group: Mapping[tuple[int, ...], Cards[CARD]], within: _Within) -> list[tuple[int, ...]]:
         """Return the numbers of the combinations of a suit or rank that each of its hands holds."""
         numbers = {shape: self._numbers[cards] for shape, cards in group.items()}
         return [tuple(numbers[shape] for shape in shapes if shape in numbers) for shapes in within]
 
-    def _weigh(self, pack: Sequence[str], packs: int) -> None:
+    def _weigh(self, pack: Sequence[CARD], packs: int) -> None:
         """Make the weights of cards and combinations."""
         width = packs.bit_length() + 1
         alone = width * len(pack)
@@ -107,7 +118,7 @@ class Melds:
         }
         self._weight = [self._weight_of(cards) - (1 << alone) for cards in self._combinations]
 
-    def _place(self, pack: Sequence[str], suits: Sequence[str], ranks: Sequence[str], packs: int) -> None:
+    def _place(self, pack: Sequence[CARD], suits: Sequence[str], ranks: Sequence[str], packs: int) -> None:
         """Make the tables that tell which combinations a hand holds, by the ranks of a suit and the suits of a rank.
 
         A hand is three integers. In the first each suit has a bit for each of its ranks, and one more that stays free;
@@ -116,7 +127,7 @@ class Melds:
         self._suit_width = len(ranks) + 1
         base = packs + 1
         self._rank_width = (base ** len(suits)).bit_length() + 1
-        self._places: dict[str, tuple[int, int, int]] = {}
+        self._places: dict[CARD, tuple[int, int, int]] = {}
         for card in pack:
             suit, rank = suits.index(card[0]), ranks.index(card[1:])
             shift = self._rank_width * rank
@@ -125,36 +136,36 @@ class Melds:
         self._tops = sum(top << self._rank_width * rank for rank in range(len(ranks)))
         self._short = sum(top - LEAST << self._rank_width * rank for rank in range(len(ranks)))
 
-    def points(self, cards: Iterable[str]) -> int:
+    def points(self, cards: Iterable[CARD]) -> int:
         """Return what cards count while they are loose."""
         return sum(map(self._values.__getitem__, cards))
 
-    def in_order(self, cards: Iterable[str]) -> Cards:
+    def in_order(self, cards: Iterable[CARD]) -> Cards[CARD]:
         """Return cards in printed order."""
         return tuple(sorted(cards, key=self._printed))
 
-    def is_set(self, cards: Iterable[str]) -> bool:
+    def is_set(self, cards: Iterable[CARD]) -> bool:
         """Tell whether cards are a set, in whatever order."""
         return self.is_combination(cards) and not self.is_run(cards)
 
-    def is_run(self, cards: Iterable[str]) -> bool:
+    def is_run(self, cards: Iterable[CARD]) -> bool:
         """Tell whether cards are a run, in whatever order."""
         return self.in_order(cards) in self._of_runs
 
-    def is_combination(self, cards: Iterable[str]) -> bool:
+    def is_combination(self, cards: Iterable[CARD]) -> bool:
         """Tell whether cards are a set or a run, in whatever order."""
         return self.in_order(cards) in self._numbers
 
-    def can_combine(self, cards: Iterable[str]) -> bool:
+    def can_combine(self, cards: Iterable[CARD]) -> bool:
         """Tell whether there is a combination among cards."""
         return bool(self._found(cards))
 
-    def extended(self, combination: Sequence[str], card: str) -> Cards | None:
+    def extended(self, combination: Sequence[CARD], card: CARD) -> Cards[CARD] | None:
         """Return a combination with a card laid off on it; None if it would be none."""
         longer = self.in_order([*combination, card])
         return longer if longer in self._numbers else None
 
-    def best(self, hand: Collection[str]) -> Layout:
+    def best(self, hand: Collection[CARD]) -> Layout[CARD]:
         """Return the layout that leaves the fewest points.
 
         Of several: the one with the fewest loose cards, then the fewest combinations, then the one whose cards laid
@@ -167,7 +178,7 @@ class Melds:
         # Of equal weights the first way is taken: ways come in the order of their combinations.
         return self._layout(cards, max(self._ways(cards, found), key=itemgetter(0)))
 
-    def layouts(self, hand: Collection[str]) -> Iterator[Layout]:
+    def layouts(self, hand: Collection[CARD]) -> Iterator[Layout[CARD]]:
         """Yield every layout after which the loose cards hold no combination, the best first, and so on."""
         cards = self.in_order(hand)
         found = self._found(cards)
@@ -175,7 +186,7 @@ class Melds:
             if not any(self._fits(way.rest, number) for number in found):
                 yield self._layout(cards, way)
 
-    def arrange(self, hand: Collection[str], groups: Iterable[Iterable[str]]) -> Layout:
+    def arrange(self, hand: Collection[CARD], groups: Iterable[Iterable[CARD]]) -> Layout[CARD]:
         """Return the layout of the combinations that a player names, in the player's order; raise NoLayout.
 
         The cards of each may be named in any order. Of several faults the first of the three in `Fault` is told.
@@ -193,7 +204,7 @@ class Melds:
             raise NoLayout("combines_further")
         return Layout(combinations, tuple(loose), self.points(loose))
 
-    def points_without(self, hand: Sequence[str]) -> tuple[int, ...]:
+    def points_without(self, hand: Sequence[CARD]) -> tuple[int, ...]:
         """Return for each card of a hand, in the hand's order, the points that the best layout without it leaves."""
         total = self.points(hand)
         found = self._found(hand)
@@ -203,8 +214,8 @@ class Melds:
         return tuple(total - self._values[card] - self._most_laid(ways, card) for card in hand)
 
     def lay_offs(
-        self, hand: Collection[str], table: Sequence[Sequence[str]], *, one_a_run: bool, closed: Collection[int] = ()
-    ) -> tuple[tuple[str, int], ...]:
+        self, hand: Collection[CARD], table: Sequence[Sequence[CARD]], *, one_a_run: bool, closed: Collection[int] = ()
+    ) -> Plan[CARD]:
         """Return which cards to lay off on the table's combinations, in order, each with its combination's number.
 
         What stays is then best laid out: the fewest points are left. Of several ways: the one that leaves the fewest
@@ -215,43 +226,38 @@ class Melds:
         one_a_run  lay at most one card on any one run
         closed     the numbers of combinations that nothing more may be laid on
         """
-        plans: dict[Cards, tuple[tuple[str, int], ...]] = {}
+        plans: dict[Cards[CARD], Plan[CARD]] = {}
+        nothing: Plan[CARD] = ()
         # Plans of one length after another, those of a length in their order: the first that leads somewhere is kept.
-        states = {(self.in_order(hand), tuple(map(self.in_order, table)), frozenset(closed)): _NONE}
-        while states:
-            longer: dict[tuple[Cards, tuple[Cards, ...], frozenset[int]], tuple[tuple[str, int], ...]] = {}
-            for (cards, combinations, shut), plan in states.items():
-                plans.setdefault(cards, plan)
-                for card, number, combination in self._fitting(cards, combinations, shut):
-                    rest = _without(cards, (card,))
-                    grown = (*combinations[:number], combination, *combinations[number + 1 :])
-                    now_shut = shut | {number} if one_a_run and self.is_run(combination) else shut
-                    longer.setdefault((rest, grown, now_shut), (*plan, (card, number)))
-            states = longer
+        scenes = {_Scene(self.in_order(hand), tuple(map(self.in_order, table)), frozenset(closed)): nothing}
+        while scenes:
+            longer: dict[_Scene[CARD], Plan[CARD]] = {}
+            for scene, plan in scenes.items():
+                plans.setdefault(scene.cards, plan)
+                for card, number, after in self._after_one(scene, one_a_run=one_a_run):
+                    longer.setdefault(after, (*plan, (card, number)))
+            scenes = longer
         return min(plans.items(), key=self._order_of_plans)[1]
 
-    def _order_of_plans(self, plan: tuple[Cards, tuple[tuple[str, int], ...]]) -> tuple[int, int, int, int, int]:
+    def _order_of_plans(self, plan: tuple[Cards[CARD], Plan[CARD]]) -> tuple[int, ...]:
         rest, laid = plan
         layout = self.best(rest)
-        # Of as many points and cards the lighter loose ones are those printed later.
-        return (
-            layout.points,
-            len(layout.loose),
-            len(laid),
-            len(layout.combinations),
-            self._weight_of(layout.loose),
-        )
+        # Of as many points and cards those weigh least that are printed last.
+        loose = self._weight_of(layout.loose)
+        return layout.points, len(layout.loose), len(laid), len(layout.combinations), loose
 
-    def _fitting(
-        self, cards: Cards, table: tuple[Cards, ...], closed: frozenset[int]
-    ) -> Iterator[tuple[str, int, Cards]]:
-        """Yield each card that fits, the number of the combination, and what this becomes."""
-        for card in dict.fromkeys(cards):
-            for number, combination in enumerate(table):
-                if number not in closed and (longer := self.extended(combination, card)):
-                    yield card, number, longer
+    def _after_one(self, scene: _Scene[CARD], *, one_a_run: bool) -> Iterator[tuple[CARD, int, _Scene[CARD]]]:
+        """Yield each card that fits somewhere, the number of that combination, and how things lie then."""
+        for card in dict.fromkeys(scene.cards):
+            for number, combination in enumerate(scene.table):
+                if number in scene.closed or not (longer := self.extended(combination, card)):
+                    continue
+                rest = _without(scene.cards, (card,))
+                table = (*scene.table[:number], longer, *scene.table[number + 1 :])
+                shut = {number} if one_a_run and longer in self._of_runs else set()
+                yield card, number, _Scene(rest, table, scene.closed | shut)
 
-    def _found(self, cards: Iterable[str]) -> list[int]:
+    def _found(self, cards: Iterable[CARD]) -> list[int]:
         """Return the numbers of the combinations among cards, ascending."""
         ranks = many = suits = 0
         for card in cards:
@@ -275,7 +281,7 @@ class Melds:
         found.sort()
         return found
 
-    def _ways(self, cards: Collection[str], found: Sequence[int]) -> list[_Way]:
+    def _ways(self, cards: Collection[CARD], found: Sequence[int]) -> list[_Way]:
         """Return every choice of combinations that lie out together, none at all first, then by their numbers."""
         ways = [_Way(0, self._weight_of(cards) | self._held, len(cards), ())]
         for weight, rest, left, numbers in ways:
@@ -298,16 +304,16 @@ class Melds:
     def _fits(self, rest: int, number: int) -> bool:
         return (rest - self._weight[number]) & self._held == self._held
 
-    def _weight_of(self, cards: Iterable[str]) -> int:
+    def _weight_of(self, cards: Iterable[CARD]) -> int:
         return sum(map(self._weights.__getitem__, cards))
 
-    def _most_laid(self, ways: Iterable[_Way], card: str) -> int:
+    def _most_laid(self, ways: Iterable[_Way], card: CARD) -> int:
         """Return the points of the heaviest way that leaves a card in the hand; some way does."""
         weight = self._weights[card]
         laid = next(way.weight for way in ways if (way.rest - weight) & self._held == self._held)
         return laid >> self._points_from
 
-    def _layout(self, cards: Cards, way: _Way) -> Layout:
+    def _layout(self, cards: Cards[CARD], way: _Way) -> Layout[CARD]:
         combinations = tuple(self._combinations[number] for number in way.numbers)
         loose = cards
         for combination in combinations:
@@ -315,31 +321,33 @@ class Melds:
         return Layout(combinations, loose, self.points(loose))
 
 
-_NONE: tuple[tuple[str, int], ...] = ()
-
-
-def _without(cards: Cards, taken: Iterable[str]) -> Cards:
+def _without(cards: Cards[CARD], taken: Iterable[CARD]) -> Cards[CARD]:
     rest = list(cards)
     for card in taken:
         rest.remove(card)
     return tuple(rest)
 
 
-def _runs(pack: Sequence[str], suit: str, ranks: Sequence[str]) -> dict[tuple[int, ...], Cards]:
+def _runs(pack: Sequence[CARD], suit: str, ranks: Sequence[str]) -> dict[tuple[int, ...], Cards[CARD]]:
     """Return every run of a suit by the places of its first rank and of that after its last."""
+    own = {card[1:]: card for card in pack if card[0] == suit}
     spans = ((start, end) for start in range(len(ranks)) for end in range(start + LEAST, len(ranks) + 1))
-    runs = {(start, end): tuple(suit + rank for rank in ranks[start:end]) for start, end in spans}
-    return {span: run for span, run in runs.items() if set(pack).issuperset(run)}
+    return {
+        (start, end): tuple(own[rank] for rank in ranks[start:end])
+        for start, end in spans
+        if own.keys() >= set(ranks[start:end])
+    }
 
 
-def _sets(pack: Sequence[str], rank: str, suits: Sequence[str], most: int) -> dict[tuple[int, ...], Cards]:
+def _sets(pack: Sequence[CARD], rank: str, suits: Sequence[str], most: int) -> dict[tuple[int, ...], Cards[CARD]]:
     """Return every set of a rank by how often it holds each suit."""
-    sets = {
-        counts: tuple(suit + rank for suit, count in zip(suits, counts, strict=True) for _ in range(count))
-        for counts in product(range(most + 1), repeat=len(suits))
+    own = [card for card in pack if card[1:] == rank]
+    there = [most if suit in {card[0] for card in own} else 0 for suit in suits]
+    return {
+        counts: tuple(card for card in own for _ in range(counts[suits.index(card[0])]))
+        for counts in product(*(range(many + 1) for many in there))
         if sum(counts) >= LEAST
     }
-    return {counts: cards for counts, cards in sets.items() if set(pack).issuperset(cards)}
 
 
 @cache
