@@ -124,6 +124,8 @@ class Game(Generic[PLAY, OPTIONS]):
     places       one place per seat if play ended now; forfeited seats, in the order given up, after all others
     reveal       yield what the game itself kept sealed, when play ends
     reasons      its own codes of refusal, each with a sentence
+    in_play      the seats that are in play, or may come into it now: once all of these are forfeit play ends, whoever
+                 else has a seat; None where players are never out
     """
 
     title: str
@@ -138,6 +140,7 @@ class Game(Generic[PLAY, OPTIONS]):
     places: Callable[[PLAY, tuple[int, ...]], tuple[int | None, ...]]
     reveal: Callable[[PLAY], Iterator[Event]]
     reasons: Mapping[str, str]
+    in_play: Callable[[PLAY], Sequence[int]] | None = None
 
     @property
     def name(self) -> str:

@@ -256,7 +256,9 @@ def _resign(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
     forfeits = (*table.resigned, seat)
     left = [other for other in table.taken if other not in forfeits]
     nobody = not any(_is_person(table, other) for other in left)
-    if nobody or len(left) <= 1:
+    # Silent seats alone could move on for ever within this one decision.
+    in_play = table.taken if game.in_play is None else game.in_play(table.play)
+    if nobody or len(left) <= 1 or set(in_play) <= set(forfeits):
         yield Ended("finished", game.places(table.play, forfeits))
 
 
