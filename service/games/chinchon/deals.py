@@ -1,0 +1,60 @@
+"""How a deal of Chinchón comes about: the lot, whose turn follows whose, the shuffles (sections 2 and 3).
+
+Sections cited here are those of the rules page, chinchon.en.md.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from events.base import Event
+from events.cards import SPANISH, SpanishCard
+from events.games.chinchon import Dealt, ForehandDrawn, Staked
+from events.table import Shuffled, TurnBegan
+from projections.games.chinchon import HAND, State
+from service.chance import Shuffles, number
+from service.games.chinchon.hands import pack_of
+from service.rules.packs import hands
+
+LAST_DEAL = 65_535
+"""No deal after it can be numbered."""
+
+PROMPT = tuple(TurnBegan((seat,)) for seat in range(8))
+
+printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
+
+
+def start(state: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the stakes, the lot for the first forehand, and the first deal."""
+    yield Staked(state.taken, state.options.stake * len(state.taken))
+    lot = chance.shuffle(state.taken, number(0, 0))
+    yield Shuffled(number(0, 0), lot)
+    yield ForehandDrawn(lot[0])
+    yield from _deal(state, chance, 1, turns_from(state.taken, lot[0]))
+
+
+def next_deal(state: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal after this one: the next seat that is in has the forehand."""
+    seats = state.still_in
+    forehand = next((seat for seat in seats if seat > state.forehand), seats[0])
+    yield from _deal(state, chance, state.deal + 1, turns_from(seats, forehand))
+
+
+def turns_from(seats: Sequence[int], first: int) -> tuple[int, ...]:
+    """Return the seats in turn order, from one of them on."""
+    place = seats.index(first)
+    return (*seats[place:], *seats[:place])
+
+
+def following(state: State, seat: int) -> int:
+    """Return whose turn comes after this seat's."""
+    return turns_from(state.order, seat)[1]
+
+
+def _deal(state: State, chance: Shuffles, deal: int, order: tuple[int, ...]) -> Iterator[Event]:
+    pack = chance.shuffle(pack_of(state), number(deal))
+    yield Shuffled(number(deal), pack)
+    dealt: list[tuple[SpanishCard, ...] | None] = [None] * state.seats
+    for seat, hand in zip(order, hands(pack, (HAND,) * len(order)), strict=True):
+        dealt[seat] = tuple(sorted(hand, key=printed))
+    up, *stock = pack[HAND * len(order) :]
+    yield Dealt(deal, order, tuple(dealt), up, tuple(stock), len(stock))
+    yield PROMPT[order[0]]
