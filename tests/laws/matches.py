@@ -3,6 +3,7 @@
 Nothing here touches a store: an entry is encoded byte by byte as the log does it, and every law reads these bytes.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -114,6 +115,7 @@ class Driver:
     referee: Referee = field(default_factory=Referee)
     stored: list[Stored] = field(default_factory=list)
     decided: list[tuple[Event, ...]] = field(default_factory=list)
+    given: Counter[type[Command]] = field(default_factory=Counter)
 
     @property
     def by_host(self) -> bool:
@@ -182,7 +184,15 @@ class Driver:
         seat = self.random.choice(self.table.to_act)
         if self.random.random() < self.setup.silence:
             return self.of(seat, self.game.idle(self.table.play, seat))
-        return self.of(seat, self.random.choice(list(self.game.legal(self.table.play, seat))))
+        return self.of(seat, self._some(list(self.game.legal(self.table.play, seat))))
+
+    def _some(self, legal: list[Command]) -> Command:
+        """Choose a command of the type that has been given least so far: what can be done seldom is done."""
+        kinds = list(dict.fromkeys(map(type, legal)))
+        self.random.shuffle(kinds)
+        kind = min(kinds, key=self.given.__getitem__)
+        self.given[kind] += 1
+        return self.random.choice([command for command in legal if type(command) is kind])
 
     def is_person(self, seat: int) -> bool:
         """Tell whether a person sits there who has not given up."""

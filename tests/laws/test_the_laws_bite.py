@@ -27,7 +27,7 @@ Law = Callable[[Match], object]
 AnyEvents = tuple[Event, ...]
 
 LONG = Setup("toy", Options(deals=3, row=2), 3, 0, 0, seed=1, silence=0.1, resigning=0.0, longest=500)
-GIVEN_UP = LONG._replace(seats=4, seed=9, resigning=0.04)
+GIVEN_UP = LONG._replace(seats=4, seed=7, resigning=0.04)
 LAWS: tuple[Law, ...] = (
     secrecy.a_view_needs_no_secrets,
     secrecy.redacted_as_stated,
@@ -397,6 +397,14 @@ def test_a_pack_that_chance_did_not_shuffle_is_noticed(match: Match) -> None:
     )
     with pytest.raises(AssertionError, match="printed order"):
         playing.the_end_is_lawful(opened)
+
+
+def test_a_pack_that_lay_in_no_order_that_anybody_could_know_is_noticed() -> None:
+    printed, thrown = ["R1", "R2", "R3", "G1", "G2"], ["G2", "R2", "R3", "R2", "R1"]
+    for lawful in (["R1", "R3", "G2"], ["G2", "R3", "R2"], ["R2", "R1"], printed, []):
+        assert playing.lies_in_order(lawful, printed, thrown)
+    for stacked in (["G2", "R3", "R1", "R2"], ["R1", "G2", "G1"], ["R1", "R2", "R2"]):
+        assert not playing.lies_in_order(stacked, printed, thrown)
 
 
 def test_an_end_before_the_end_of_the_log_is_noticed(match: Match) -> None:
