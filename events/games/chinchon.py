@@ -28,7 +28,7 @@ Combination = Annotated[
     ),
 ]
 Combinations = Annotated[
-    tuple[Combination, ...], Meta(max_length=2, description="What one seat has laid out, in the order it gave.")
+    tuple[Combination, ...], Meta(max_length=2, description="What one seat has laid out, in the order of their cards.")
 ]
 Pile = Annotated[tuple[SpanishCard, ...], Meta(max_length=96)]
 PileSize = Annotated[int, Meta(ge=0, le=96, description="How many cards.")]

@@ -6,20 +6,18 @@ Sections cited here are those of the rules page, chinchon.en.md.
 from collections.abc import Iterator, Sequence
 
 from events.base import Event
-from events.cards import SPANISH, SpanishCard
+from events.cards import SpanishCard
 from events.games.chinchon import Dealt, ForehandDrawn, Staked
 from events.table import Shuffled, TurnBegan
 from projections.games.chinchon import HAND, State
 from service.chance import Shuffles, number
-from service.games.chinchon.hands import pack_of
+from service.games.chinchon.hands import pack_of, printed
 from service.rules.packs import hands
 
 LAST_DEAL = 65_535
 """No deal after it can be numbered."""
 
 PROMPT = tuple(TurnBegan((seat,)) for seat in range(8))
-
-printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
 
 
 def start(state: State, chance: Shuffles) -> Iterator[Event]:

@@ -13,6 +13,9 @@ from service.game import Refused
 from service.games.chinchon.commands import Laid
 from service.rules.melds import Fault, Layout, Melds, NoLayout
 
+printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
+"""Return the place of a card in printed order."""
+
 ONE_PACK_FOR = 4
 """How many may start with one pack; five and more play with two (section 2)."""
 
@@ -80,6 +83,12 @@ def layout_of(state: State, hand: Sequence[SpanishCard], combinations: Laid | No
     if combinations is None:
         return melds.best(hand)
     try:
-        return melds.arrange(hand, combinations)
+        layout = melds.arrange(hand, combinations)
     except NoLayout as no:
         raise Refused(_REASONS[no.fault]) from no
+    # In whatever order they are named it is one layout, so that each is listed once.
+    return layout._replace(combinations=tuple(sorted(layout.combinations, key=_in_print)))
+
+
+def _in_print(combination: Sequence[SpanishCard]) -> list[int]:
+    return [printed(card) for card in combination]

@@ -23,8 +23,8 @@ from service.chance import NUMBERS_PER_DEAL, number
 from service.game import LISTED, Ask, Command, Refused
 from service.games.chinchon import exposure
 from service.games.chinchon.commands import Close, Discard, DrawDiscard, DrawStock, EndTurn
-from service.games.chinchon.deals import PROMPT, following, printed
-from service.games.chinchon.hands import hand_of, layout_of, melds_of
+from service.games.chinchon.deals import PROMPT, following
+from service.games.chinchon.hands import hand_of, layout_of, melds_of, printed
 
 TWICE = 2
 
