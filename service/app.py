@@ -3,26 +3,20 @@
 import os
 import platform
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
-from typing import cast
 
-from litestar import Litestar, Request
-from litestar.exceptions import HTTPException
-from litestar.handlers import HTTPRouteHandler
-from litestar.response.base import ASGIResponse
-from litestar.types import ASGIApp, ExceptionHandlersMap, HTTPScope, Receive, Send
+from litestar import Litestar
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems, tokens, traffic
-from service.api.answers import empty
+from service.api import catalogue, documents, health, lobby, players, problems, routing, tokens, traffic
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.forwarded import Proxies
-from service.api.requests import MAX_BODY, AnyRequest
+from service.api.requests import MAX_BODY
+from service.api.routing import Router
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
@@ -32,8 +26,6 @@ from service.bots import Bots
 from service.clock import utc_ms
 from service.durability import require
 from service.erasing import Erasing
-from service.errors import Obstacle
-from service.game import Refused
 from service.games import Games
 from service.limits import Rates, SignUps
 from service.lobby import Lobby
@@ -47,13 +39,6 @@ from service.version import version
 from service.watch import Watch, watching
 
 _build = Gauge("evenfold_build_info", "most", "Which Evenfold runs on which Python.", "version", "python")
-
-_PROBLEMS: ExceptionHandlersMap = {
-    Refused: problems.of_refusal,
-    Obstacle: problems.of_obstacle,
-    HTTPException: problems.of_framework,
-    Exception: problems.of_bug,
-}
 
 
 @dataclass(frozen=True)
@@ -172,63 +157,26 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
             yield
 
     app = Litestar(
-        [*map(_options, _by_path(routes).items()), *map(_handler, routes)],
+        routing.to_framework(routes),
         lifespan=[connected],
         openapi_config=None,
         request_max_body_size=MAX_BODY,
-        exception_handlers=_PROBLEMS,
+        exception_handlers=problems.BY_KIND,
         logging_config=None,
     )
     app.state.routes = routes
-    app.asgi_handler = Edge(app.asgi_handler, traffic.count)
+    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count)
     return app
 
 
 def metrics_alone(shared: Sheets) -> Litestar:
     """Make the application of a port that has the metrics of a server, and nothing else."""
-    app = Litestar([_handler(health.METRICS)], openapi_config=None, exception_handlers=_PROBLEMS, logging_config=None)
+    app = Litestar(
+        routing.to_framework([health.METRICS]),
+        openapi_config=None,
+        exception_handlers=problems.BY_KIND,
+        logging_config=None,
+    )
     app.state.sheets = shared
     app.asgi_handler = Edge(app.asgi_handler)
     return app
-
-
-def _handler(route: Endpoint) -> HTTPRouteHandler:
-    # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
-    status = HTTPStatus(min(route.answers))
-    known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
-
-    async def answered(scope: HTTPScope, receive: Receive, send: Send) -> None:
-        request: AnyRequest = Request(scope, receive, send)
-        response = await route.answer(request)
-        await response(scope, receive, send)
-
-    def instead(app: ASGIApp) -> ASGIApp:  # noqa: ARG001 the framework passes it by this name
-        return cast("ASGIApp", answered)
-
-    # The framework's own way from its router to a handler, by signatures and injection, costs half of its time.
-    return HTTPRouteHandler(
-        _framework_path(route.path), http_method=route.method, status_code=known, middleware=[instead]
-    )(route.answer)
-
-
-def _by_path(routes: Iterable[Endpoint]) -> dict[str, set[str]]:
-    """Return the methods of each path."""
-    methods: dict[str, set[str]] = {}
-    for route in routes:
-        methods.setdefault(route.path, {"OPTIONS"}).add(route.method)
-    return methods
-
-
-def _options(path: tuple[str, set[str]]) -> HTTPRouteHandler:
-    """Answer which methods a path takes; the framework's own answer forgets all but one where it has several."""
-    template, methods = path
-    allow = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-
-    async def allowed(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
-        return empty(HTTPStatus.NO_CONTENT, {"Allow": allow})
-
-    return HTTPRouteHandler(_framework_path(template), http_method="OPTIONS", status_code=HTTPStatus.OK)(allowed)
-
-
-def _framework_path(template: str) -> str:
-    return template.replace("}", ":str}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from litestar import Response
 from litestar.exceptions import HTTPException
-from litestar.types import HTTPScope
+from litestar.types import ExceptionHandlersMap, HTTPScope
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Id, Version, whole
@@ -219,6 +219,28 @@ def of_framework(request: AnyRequest, error: HTTPException) -> Response[bytes]:
 def of_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
     return _bug(request.scope, error)
+
+
+BY_KIND: ExceptionHandlersMap = {
+    Refused: of_refusal,
+    Obstacle: of_obstacle,
+    HTTPException: of_framework,
+    Exception: of_bug,
+}
+"""What answers each kind of exception, for the framework."""
+
+
+def met(request: AnyRequest, error: Exception) -> Answer:
+    """Answer what a route has raised, without the framework."""
+    match error:
+        case Refused():
+            return _outside(of_refusal(request, error))
+        case Obstacle():
+            return _outside(of_obstacle(request, error))
+        case HTTPException():
+            return _outside(of_framework(request, error))
+        case _:
+            return _outside(of_bug(request, error))
 
 
 def refusal(obstacle: Obstacle) -> Answer:

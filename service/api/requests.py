@@ -115,12 +115,7 @@ def check_query(request: AnyRequest, names: frozenset[str]) -> None:
 
 def route_of(scope: HTTPScope) -> str:
     """Return the template of a request's route, `-` where it found none; paths may hold what no log may."""
-    return _template(scope.get("path_template", NO_ROUTE))
-
-
-@cache
-def _template(frameworks_own: str) -> str:
-    return frameworks_own.replace(":str}", "}")
+    return scope.get("path_template", NO_ROUTE).replace(":str}", "}")
 
 
 async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
