@@ -85,7 +85,6 @@ class Done(NamedTuple):
     asked: Asked
     decision: Decision[Event]
     table: AnyTable
-    repeated: bool
 
 
 class Page(NamedTuple):
@@ -342,32 +341,38 @@ class Tables:
         self, asked: Asked, command: Command, decide: Callable[[AnyTable, int], Draft], *, create: bool
     ) -> Done:
         """Have a command decided, and count what came of it."""
+        key = asked.once.hash if asked.once is not None else None
         try:
-            done = await self._done(asked, command, decide, create=create)
+            decided: Decided[AnyTable] = await self._decider.decide(_stream(asked), decide, key=key, create=create)
+            if (draft := decided.draft) is None:
+                done = await self._repeated(asked, command, decided)
+            else:
+                done = self._done(asked, decided, draft)
         except Exception as error:
             _count_failure(asked.game, command, error)
             raise
-        _commands.add(asked.game, _type_of(command), "repeated" if done.repeated else "done")
+        _commands.add(asked.game, _type_of(command), "done" if draft else "repeated")
         return done
 
-    async def _done(
-        self, asked: Asked, command: Command, decide: Callable[[AnyTable, int], Draft], *, create: bool
-    ) -> Done:
-        key = asked.once.hash if asked.once is not None else None
-        decided: Decided[AnyTable] = await self._decider.decide(_stream(asked), decide, key=key, create=create)
-        table, stored, draft = decided.state, decided.stored, decided.draft
-        projection = self._game_at(asked, table).projection
-        if draft is None:
-            entry = projection.decode(stored.e)
-            if not _same_request(entry.command, command):
-                raise KeyReused
-            # The answer of then: by the seat that the player had right after it, whatever has happened since.
-            table = await self._decider.at(_stream(asked), stored.version)
-            told = fold.decision(projection, entry, stored.h, table.eyes_of(asked.player))
-        else:
-            events = fold.redacted(projection, draft.events, table.eyes_of(asked.player))
-            told = Decision(stored.version, draft.at, draft.by, stored.h.hex(), events)
-        return Done(asked, told, table, draft is None)
+    def _done(self, asked: Asked, decided: Decided[AnyTable], draft: Draft) -> Done:
+        """Tell the player what a command has just become."""
+        stored, table = decided.stored, decided.state
+        events = fold.redacted(self._game_at(asked, table).projection, draft.events, table.eyes_of(asked.player))
+        return Done(asked, Decision(stored.version, draft.at, draft.by, stored.h.hex(), events), table)
+
+    async def _repeated(self, asked: Asked, command: Command, decided: Decided[AnyTable]) -> Done:
+        """Tell the player what an earlier request of the same key became; raise KeyReused if its body was another.
+
+        It is the answer of then: by the seat that the player had right after it, whatever has happened since.
+        """
+        stored = decided.stored
+        projection = self._game_at(asked, decided.state).projection
+        entry = projection.decode(stored.e)
+        if not _same_request(entry.command, command):
+            raise KeyReused
+        table = await self._decider.at(_stream(asked), stored.version)
+        told = fold.decision(projection, entry, stored.h, table.eyes_of(asked.player))
+        return Done(asked, told, table)
 
 
 def _type_of(command: Command) -> str:

@@ -92,9 +92,13 @@ class Endpoint:
     async def answer(self, request: AnyRequest) -> ASGIResponse:
         """Let the handler answer a request whose path, query and headers are as stated here."""
         check_path(request, self.path)
+        self.check(request)
+        return await self.handler(request)
+
+    def check(self, request: AnyRequest) -> None:
+        """Raise Malformed unless query and headers are as stated here."""
         check_query(request, self._query)
         check_headers(request, self._headers)
-        return await self.handler(request)
 
     @cached_property
     def _query(self) -> frozenset[str]:

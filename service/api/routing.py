@@ -57,7 +57,8 @@ class Router:
             return
         request: AnyRequest = Request(scope, receive, send)
         try:
-            response = await route.answer(request)
+            route.check(request)
+            response = await route.handler(request)
         except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
             response = problems.met(request, error)
         await response(scope, receive, send)

@@ -1,6 +1,6 @@
 """Routes of tables, made anew for each game: its options, commands, events and views are typed in all of them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 import msgspec
@@ -386,9 +386,9 @@ class TableRoutes:
     def _asked(self, request: AnyRequest, account: str) -> Asked:
         return Asked(account, self._game.name, request.path_params["table"])
 
-    async def _act(self, request: AnyRequest, account: str, command: Command) -> Decided:
+    def _act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
         asked = Asked(account, self._game.name, request.path_params["table"], once(request, account), only_at(request))
-        return await _tables(request).act(asked, command)
+        return _tables(request).act(asked, command)
 
 
 async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse:
