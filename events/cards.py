@@ -28,3 +28,13 @@ SpanishCard = Literal[
 
 SPANISH: tuple[SpanishCard, ...] = get_args(SpanishCard)
 SPANISH_40: tuple[SpanishCard, ...] = tuple(card for card in SPANISH if card[1:] not in ("8", "9"))
+
+# Coins, strings, myriads; the Old Thousand, the Red Flower, the White Flower.
+MoneyCard = Literal[
+    "C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9",
+    "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9",
+    "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8", "M9",
+    "OT", "RF", "WF",
+]  # fmt: skip
+
+MONEY: tuple[MoneyCard, ...] = get_args(MoneyCard)
