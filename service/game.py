@@ -126,6 +126,8 @@ class Game(Generic[PLAY, OPTIONS]):
     reasons      its own codes of refusal, each with a sentence
     in_play      the seats that are in play, or may come into it now: once all of these are forfeit play ends, whoever
                  else has a seat; None where players are never out
+    rival        the name of the bot that takes all seats but the lowest of a table that says nothing of bots; None
+                 where all seats wait for people
     """
 
     title: str
@@ -141,6 +143,7 @@ class Game(Generic[PLAY, OPTIONS]):
     reveal: Callable[[PLAY], Iterator[Event]]
     reasons: Mapping[str, str]
     in_play: Callable[[PLAY], Sequence[int]] | None = None
+    rival: str | None = None
 
     @property
     def name(self) -> str:

@@ -53,7 +53,11 @@ class GameSummary(Struct, frozen=True):
 
 
 class GameDetails(Struct, frozen=True):
-    """A game in full: its options as JSON Schema, its commands, and every reason it can refuse one for."""
+    """A game in full: its options as JSON Schema, its commands, and every reason it can refuse one for.
+
+    `bots` can be seated. `rival` is the one that takes all seats but the lowest of a table that says nothing of bots,
+    null where all seats wait for people.
+    """
 
     game: GameName
     title: Title
@@ -63,6 +67,7 @@ class GameDetails(Struct, frozen=True):
     commands: Annotated[tuple[CommandType, ...], Meta(max_length=MAX_TYPES)]
     reasons: Annotated[dict[Reason, Sentence], Meta(max_length=256)]
     bots: Annotated[tuple[BotName, ...], Meta(max_length=256)]
+    rival: BotName | None
 
 
 class GameList(Struct, frozen=True):
@@ -86,6 +91,7 @@ async def one_game(request: AnyRequest) -> ASGIResponse:
             commands=tuple(_command(kind) for kind in game.command_types),
             reasons={**REASONS, **game.reasons},
             bots=tuple(bot.name for bot in request.app.state.bots),
+            rival=game.rival,
         )
     )
 

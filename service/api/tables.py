@@ -49,13 +49,14 @@ Past = Annotated[int, Meta(ge=1, le=2**53)]
 class NewTable(Struct, Generic[OPTIONS], frozen=True, forbid_unknown_fields=True):
     """What opening a table takes; all of it may be left out.
 
-    `bots` fill the highest seats at once, the first named the lowest of them. With `start` `full` the last seat taken
+    `bots` fill the highest seats at once, the first named the lowest of them; without a word of them there are none,
+    but in a game that has a `rival`, which takes all seats but the lowest. With `start` `full` the last seat taken
     starts play, with `host` the host does, with the seats taken by then.
     """
 
     seats: Annotated[int, Meta(ge=1, le=8)] | UnsetType = UNSET
     options: OPTIONS | UnsetType = UNSET
-    bots: Annotated[tuple[BotName, ...], Meta(max_length=8)] = ()
+    bots: Annotated[tuple[BotName, ...], Meta(max_length=8)] | UnsetType = UNSET
     start: StartRule = "full"
 
 
@@ -374,13 +375,15 @@ class TableRoutes:
 
     def _create(self, wanted: NewTable[Any]) -> Create:
         options = self._game.projection.options() if wanted.options is UNSET else wanted.options
+        seats = self._game.seats.usual if wanted.seats is UNSET else wanted.seats
+        rivals = (self._game.rival,) * (seats - 1) if self._game.rival is not None else ()
         return Create(
             game=self._game.name,
             ruleset=self._game.ruleset,
-            seats=self._game.seats.usual if wanted.seats is UNSET else wanted.seats,
+            seats=seats,
             options=msgspec.to_builtins(options),
             start=wanted.start,
-            bots=wanted.bots,
+            bots=rivals if wanted.bots is UNSET else wanted.bots,
         )
 
     def _asked(self, request: AnyRequest, account: str) -> Asked:

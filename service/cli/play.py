@@ -133,7 +133,7 @@ async def _account(guest: Client, name: str) -> str:
 
 async def _table(players: Sequence[Client], match: Match) -> str:
     """Open a table and seat everybody; return its path."""
-    wanted = {"seats": len(players), "options": match.options}
+    wanted = {"seats": len(players), "options": match.options, "bots": []}
     table = await players[0].post(f"/v1/{match.game}/tables", wanted)
     path = f"/v1/{match.game}/tables/{table['table']}"
     for seat, player in enumerate(players):

@@ -106,7 +106,7 @@ def sitting(url: str, game: str, seats: int) -> Iterator[Sitting]:
 def seated(game: str, all_of_them: list[Person]) -> Sitting:
     """Seat these people at a new table of a game."""
     host = all_of_them[0]
-    opened = host.post(f"/v1/{game}/tables", {"seats": len(all_of_them)})
+    opened = host.post(f"/v1/{game}/tables", {"seats": len(all_of_them), "bots": []})
     assert opened.status_code == 201, opened.text
     path = f"/v1/{game}/tables/{opened.json()['table']}"
     for seat, person in enumerate(all_of_them):
