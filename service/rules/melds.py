@@ -121,10 +121,10 @@ class Melds(Generic[CARD]):
     def _place(self, pack: Sequence[CARD], suits: Sequence[str], ranks: Sequence[str], packs: int) -> None:
         """Make the tables that tell which combinations a hand holds, by the ranks of a suit and the suits of a rank.
 
-        A hand is three integers. In the first each suit has a bit for each of its ranks, and one more that stays free;
-        in the other two each rank has a field, of how many cards there are of it, and of how many of each suit.
+        A hand is three integers. In the first each suit has a bit for each of its ranks; in the other two each rank has
+        a field, of how many cards there are of it, and of how many of each suit.
         """
-        self._suit_width = len(ranks) + 1
+        self._suit_width = len(ranks)
         base = packs + 1
         self._rank_width = (base ** len(suits)).bit_length() + 1
         self._places: dict[CARD, tuple[int, int, int]] = {}
@@ -266,6 +266,7 @@ class Melds(Generic[CARD]):
             many += of_rank
             suits += of_suit
         found: list[int] = []
+        # Most hands have no combination, and that is soon seen; what looks like a run may still go over two suits.
         if ranks & ranks >> 1 & ranks >> 2:
             width = self._suit_width
             every = (1 << width) - 1
