@@ -17,14 +17,14 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from tests.bench import compare, loads, parts, report, size, space
+from tests.bench import compare, hands, loads, parts, report, size, space
 from tests.bench.processes import rig
 from tests.bench.report import Report, Sheet
 from tests.bench.size import Size
 from tests.bench.tables import Company
 
 ALONE: Mapping[str, Callable[[Size], Sheet]] = MappingProxyType(
-    {"parts": parts.sheet, "steps": parts.steps, "store": space.sheet}
+    {"parts": parts.sheet, "steps": parts.steps, "hands": hands.sheet, "store": space.sheet}
 )
 SERVED: Mapping[str, Callable[[Company, Size], Sheet]] = MappingProxyType(
     {
