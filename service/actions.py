@@ -4,6 +4,7 @@ Resigning is open to every seat until play ends and is not listed: who posts any
 """
 
 from collections import Counter
+from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -98,6 +99,7 @@ def _reason(game: AnyGame, table: AnyTable, seat: int, kind: type[Command]) -> s
     raise AssertionError(message)
 
 
+@cache
 def sample(kind: type[Command]) -> Command:
     """Return some command of a kind, the first that its schema allows: right in shape, whatever the rules say of it."""
     described = inspect.type_info(kind)
