@@ -4,7 +4,7 @@ An expected value that an answer can't read is an AttributeError, KeyError, Type
 line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 # Words for people, which expect nothing.
@@ -50,3 +50,21 @@ class Is(NamedTuple):
             raise TypeError("one value is told by no object")
         same: bool = value == self.value and isinstance(value, bool) == isinstance(self.value, bool)
         return same
+
+
+def aligned(why: Any, refused: Sequence[bool]) -> list[str | None]:  # noqa: ANN401 a line holds any JSON
+    """Return what is said of each move: one text is said of all refusals, a list goes by move or by refusal."""
+    if isinstance(why, list) and len(why) != len(refused):
+        said = iter(why)
+        return [next(said, None) if no else None for no in refused]
+    whys = why if isinstance(why, list) else [why] * len(refused)
+    return [said if no else None for said, no in zip(whys, refused, strict=True)]
+
+
+def is_accepted(told: Any, refused: Sequence[bool]) -> bool:  # noqa: ANN401 a line holds any JSON
+    """Return whether moves were answered as told: one by one or all alike; if refused, perhaps the last alone."""
+    if isinstance(told, list):
+        return [not no for no in refused] == told
+    if told in {"accepted", "refused"}:
+        told = told == "accepted"
+    return not any(refused) if told else all(refused) or (refused[-1] and not any(refused[:-1]))

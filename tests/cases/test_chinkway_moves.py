@@ -1,7 +1,7 @@
 """The lines that make moves, each decided on a state folded from the events that its `given` stands for."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -12,7 +12,7 @@ from projections.games.chinkway import SEATS, Capturing, Declaring, Discarding, 
 from projections.table import Table
 from service.game import REASONS
 from service.games.chinkway import GAME, Capture, Play, quests, score
-from tests.cases.answers import Answer, Is, check_answer
+from tests.cases.answers import Answer, Is, aligned, check_answer, is_accepted
 from tests.cases.chinkway_answers import Cards, Hauls, PerSeat, Seat, Seats, Seen, Sides
 from tests.cases.chinkway_given import Move, move_of, options_of
 from tests.cases.chinkway_scene import Scene
@@ -95,30 +95,12 @@ def told_moves(line: Line, expected: dict[str, Any]) -> list[Move]:
     return [move._replace(why=said or move.why) for move, said in zip(moves, whys, strict=True)]
 
 
-def aligned(why: Any, refused: Sequence[bool]) -> list[str | None]:  # noqa: ANN401 a line holds any JSON
-    """Return what is said of each move: one text is said of all refusals, a list goes by move or by refusal."""
-    if isinstance(why, list) and len(why) != len(refused):
-        said = iter(why)
-        return [next(said, None) if no else None for no in refused]
-    whys = why if isinstance(why, list) else [why] * len(refused)
-    return [said if no else None for said, no in zip(whys, refused, strict=True)]
-
-
 def says(why: str, reason: str) -> bool:
     """Return whether words may mean a reason: where they are recognised, it is one that they may mean."""
     if why in {**REASONS, **GAME.reasons}:
         return why == reason
     meant = [SHORT.get(name, name) for words, names in WHY if re.search(words, why.lower()) for name in names.split()]
     return not meant or reason in meant
-
-
-def is_accepted(told: Any, refused: Sequence[bool]) -> bool:  # noqa: ANN401 a line holds any JSON
-    """Return whether moves were answered as told: one by one or all alike; if refused, perhaps the last alone."""
-    if isinstance(told, list):
-        return [not no for no in refused] == told
-    if told in {"accepted", "refused"}:
-        told = told == "accepted"
-    return not any(refused) if told else all(refused) or (refused[-1] and not any(refused[:-1]))
 
 
 def played_out() -> Iterator[Any]:
