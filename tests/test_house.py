@@ -61,6 +61,11 @@ def test_no_tracked_file_names_a_package_registry() -> None:
     assert naming == []
 
 
+def test_no_tracked_file_holds_a_merge_half_done() -> None:
+    half_done = re.compile(r"^(?:<{7}|={7}|>{7})(?: |$)", re.MULTILINE)
+    assert [path for path in tracked() if half_done.search(path.read_text(encoding="utf-8", errors="replace"))] == []
+
+
 @pytest.mark.parametrize("lock", [*LOCKS, CLIENT_LOCK], ids=["runtime", "dev", "client"])
 def test_a_lock_pins_every_package_with_a_hash_and_names_no_host(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
