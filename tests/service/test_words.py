@@ -20,6 +20,8 @@ from tests.laws.setups import GAMES, Setup, setups
 OWN = {"neutral": {"by", "seat"}, "game": {"card"}}
 """What catalogues say besides the words of events."""
 
+CHINKWAY = next(game for game in GAMES if game.name == "chinkway")
+
 NAMES = Names([f"Seat{seat}" for seat in range(8)], {})
 
 
@@ -76,20 +78,25 @@ def test_the_words_of_a_match_are_whole_sentences(setup: Setup) -> None:
 
 
 def test_a_shuffle_of_seats_is_told_by_names_and_one_of_cards_by_cards() -> None:
-    words = Words(next(iter(GAMES)))
+    words = Words(CHINKWAY)
     assert words.tell(Shuffled(0, (2, 0, 1)), NAMES) == ["Shuffle 0 gives Seat2, Seat0, and Seat1."]
     assert words.tell(Shuffled(65_536, ("HT", "SQ")), NAMES) == ["Shuffle 65536 gives ♥10 ♠Q."]
     assert words.tell(Shuffled(65_536, None), NAMES) == ["Shuffle 65536 is made; its order is sealed."]
 
 
 def test_who_sits_down_is_told_by_name_with_the_nonce() -> None:
-    words = Words(next(iter(GAMES)))
+    words = Words(CHINKWAY)
     names = Names(["Ada"], {"a": "Ada"})
     assert words.tell(SeatTaken(0, "a", "x-1", None), names) == ["Ada takes seat 0, with the nonce x-1."]
 
 
+def test_spanish_cards_go_by_number_and_suit() -> None:
+    words = Words(next(game for game in GAMES if game.name == "chinchon"))
+    assert words.tell(Shuffled(65_536, ("O12", "E7")), NAMES) == ["Shuffle 65536 gives 12-oros 7-espadas."]
+
+
 def test_what_a_long_match_opens_is_told_a_line_a_shuffle() -> None:
-    words = Words(next(iter(GAMES)))
+    words = Words(CHINKWAY)
     orders = tuple(Order(c, FRENCH) for c in range(200))
     first, *lines = words.tell(Opened("00" * 32, orders), NAMES)
     assert first == f"All is opened. The seed was {'00' * 32}."
@@ -99,4 +106,4 @@ def test_what_a_long_match_opens_is_told_a_line_a_shuffle() -> None:
 
 def test_a_language_without_a_catalogue_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
-        Words(next(iter(GAMES)), "tlh")
+        Words(CHINKWAY, "tlh")
