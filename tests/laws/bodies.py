@@ -18,9 +18,11 @@ from tests.laws.setups import FULL
 COMMAND = TypeVar("COMMAND", bound=Command)
 
 # Up to FEW bodies are always gone through, up to WHOLE where some of them are legal; of more a sample is drawn.
-FEW = 64
+FEW = 64 if FULL else 16
 WHOLE = 4_096
 SAMPLE = 256 if FULL else 24
+# How many are drawn of each kind, once, for the samples to be taken from.
+POOL = 8_192 if FULL else 1_024
 
 
 @cache
@@ -59,12 +61,15 @@ def bodies(kind: type[COMMAND], random: Random, legal: Sequence[COMMAND] = ()) -
         yield from _all(kind)
     else:
         for number in range(SAMPLE):
-            yield near(legal, random) if legal and number % 2 else drawn(kind, random)
+            yield near(legal, random) if legal and number % 2 else random.choice(_pool(kind))
 
 
-def drawn(kind: type[COMMAND], random: Random) -> COMMAND:
-    """Return some body of a command, each of its parts as likely as another."""
-    return _command(kind, {name: _drawn(field, random) for name, field in _fields(kind).items()})
+@cache
+def _pool(kind: type[COMMAND]) -> tuple[COMMAND, ...]:
+    """Return bodies of a command, each of whose parts is as likely as another."""
+    random = Random(kind.__name__)
+    drawn = ({name: _drawn(field, random) for name, field in _fields(kind).items()} for _ in range(POOL))
+    return tuple(_command(kind, values) for values in drawn)
 
 
 def near(legal: Sequence[COMMAND], random: Random) -> COMMAND:

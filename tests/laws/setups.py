@@ -27,7 +27,7 @@ AnyOptions = Any
 
 # How many matches of a game are played at least, and after how many decisions one is left: one without end, and any.
 MATCHES = 360 if FULL else 1
-LONGEST = 1_500 if FULL else 240
+LONGEST = 1_500 if FULL else 120
 MOST = 100_000 if FULL else 800
 
 

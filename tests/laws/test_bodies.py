@@ -29,8 +29,8 @@ def valid(command: Command) -> bool:
     return msgspec.json.decode(msgspec.json.encode(command), type=type(command)) == command
 
 
-def test_few_bodies_are_all_there() -> None:
-    pledges = [*bodies(Pledge, Random(1))]
+def test_few_bodies_are_all_there_where_one_is_legal() -> None:
+    pledges = [*bodies(Pledge, Random(1), [Pledge(card="R1")])]
     assert len(pledges) == len(set(pledges)) == count_of(Pledge)
     assert [*bodies(Hold, Random(1))] == [Hold()]
 

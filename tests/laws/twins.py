@@ -54,16 +54,21 @@ class Wanted(NamedTuple):
 
 
 def wanted(game: AnyGame) -> Iterator[Wanted]:
-    """Yield twins for every viewer of a game, at tables of every option, in early and in later deals."""
+    """Yield twins for all kinds of viewers of a game, at tables of every option, in early and in later deals."""
     options = cycle(covering(game, 1 if not FULL else 2))
     numbers = cycle((1, 2, 3) if FULL else (1, 2))
     for turn in range(3 if FULL else 1):
         for seats, untaken in sorted(_sittings(game)):
-            viewers = (None, *range(seats - untaken))
+            viewers = (None, *_some(range(seats - untaken), turn))
             for viewer, left in ((None, True), *((viewer, False) for viewer in viewers)):
                 chosen = next(options)
                 setup = Setup(game.name, chosen, seats, 0, untaken, turn, 0.3, 0.03 if left else 0.001, LONGEST)
                 yield Wanted(setup, next(numbers), viewer, left)
+
+
+def _some(seats: range, turn: int) -> list[int]:
+    """Return the seats for which twins are looked for: all of them, or a few."""
+    return [*seats] if FULL else sorted(Random(f"{seats} {turn}").sample(seats, 2))
 
 
 def _sittings(game: AnyGame) -> set[tuple[int, int]]:
