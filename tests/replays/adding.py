@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from service.game import AnyGame
 from tests.laws.matches import Match
@@ -9,8 +10,9 @@ from tests.replays.keeping import names_of, read, write
 from tests.replays.scripts import play, scripts
 from tests.replays.shapes import held, needed, needed_of_any
 
-# How many seeds are tried for what the first leaves out.
-SEEDS = 20
+# How often all scripts are gone through for what is missing, and of how many seeds of a script the best is kept.
+ROUNDS = 4
+SEEDS = 8
 
 Folders = Sequence[tuple[AnyGame, Path]]
 """Games, each with the folder in which its golden logs lie."""
@@ -30,17 +32,32 @@ def missing(folders: Folders) -> frozenset[str]:
 def add(folders: Folders) -> Iterator[Path]:
     """Write golden logs until no shape is missing, and yield their files; raise Uncovered where that can't be done."""
     left = missing(folders)
-    for seed in range(1, SEEDS + 1):
-        for game, folder in folders:
-            for script in scripts(game, seed):
-                if not left:
-                    return
-                match = play(script)
-                if left & held(match):
-                    left -= held(match)
-                    yield _added(folder, f"{game.name}-{script.name}", match)
+    for game, folder in folders:
+        for found in _of_scripts(game, left):
+            left -= held(found.match)
+            yield _added(folder, f"{game.name}-{found.name}", found.match)
     if left:
         raise Uncovered(f"no script leads to {sorted(left)}")
+
+
+class _Found(NamedTuple):
+    """A match that brings shapes that were missing, and the name of its script."""
+
+    name: str
+    match: Match
+
+
+def _of_scripts(game: AnyGame, missing: frozenset[str]) -> Iterator[_Found]:
+    """Yield matches of a game, script by script, of the seeds of each the one that brings most, until all is there."""
+    left = missing
+    for turn in range(ROUNDS):
+        for some in zip(*(scripts(game, seed) for seed in range(SEEDS * turn, SEEDS * (turn + 1))), strict=True):
+            if not left & (needed(game) | needed_of_any()):
+                return
+            match = max(map(play, some), key=lambda match: len(left & held(match)))
+            if left & held(match):
+                left -= held(match)
+                yield _Found(some[0].name, match)
 
 
 def _added(folder: Path, name: str, match: Match) -> Path:

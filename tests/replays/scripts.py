@@ -1,7 +1,8 @@
 """How the matches of golden logs are played: each by a script, with a seed that decides everything it leaves open.
 
-The first deal is played by all; then most people resign, so that the rest of a match is short, and all its deals are
-there. The same script gives the same bytes at any time and on any machine: ids, salts, moments and keys are drawn too.
+The first deal is played by all; then most people resign, so that the rest of a match is short. What still has not come
+up then is looked for in matches in which all stay. The same script gives the same bytes at any time and on any machine:
+ids, salts, moments and keys are drawn too.
 """
 
 from collections.abc import Iterator
@@ -20,8 +21,11 @@ from service.referee import Abandon, Resign
 from tests.laws.matches import Asked, Driver, Match
 from tests.laws.setups import Setup, covering, game_of, is_endless
 
-# After how many decisions a match without end is left.
+# After how many decisions a match is left: one without end, one that may end, and one that is played for what comes
+# late in a match and seldom.
 LEFT = 60
+SHORT = 150
+LONG = 240
 
 
 class Script(NamedTuple):
@@ -79,13 +83,17 @@ class Actors(Driver):
 def scripts(game: AnyGame, seed: int) -> Iterator[Script]:
     """Yield the scripts of a game: every value of every option, every way in which a table begins and ends."""
     seats = game.seats
-    usual = Setup(game.name, game.projection.options(), seats.usual, 1, 0, seed, 0.3, 0.0, 100_000)
+    usual = Setup(game.name, game.projection.options(), seats.usual, 1, 0, seed, 0.3, 0.0, SHORT)
     for number, options in enumerate(covering(game, 1), 1):
-        longest = LEFT if is_endless(game.name, options) else 100_000
+        longest = LEFT if is_endless(game.name, options) else SHORT
         yield Script(f"options-{number}", usual._replace(options=options, longest=longest), hosted=False, staying=1)
     untaken = seats.most - max(seats.least, 3)
     yield Script("hosted", usual._replace(seats=seats.most, untaken=max(untaken, 0)), hosted=True, staying=0)
     yield Script("abandoned", usual, hosted=True, staying=None)
+    for number, options in enumerate(covering(game, 2), 1):
+        if not is_endless(game.name, options):
+            setup = usual._replace(options=options, longest=LONG)
+            yield Script(f"all-stay-{number}", setup, hosted=False, staying=seats.usual)
 
 
 def play(script: Script) -> Match:
