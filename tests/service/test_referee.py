@@ -1,6 +1,7 @@
 """What may be done at any table: sitting, starting, leaving, resigning, and what follows from it by itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 import pytest
@@ -259,6 +260,16 @@ def test_play_ends_when_one_seat_or_no_person_is_left(
     assert Ended("finished", places) in events
     assert events[-1] == Opened(SEED.hex(), tuple(table.orders))
     assert (table.status, table.places, table.to_act) == ("ended", places, ())
+
+
+def test_play_ends_when_all_are_given_up_that_a_game_says_are_in_play() -> None:
+    """Where players can be out, the rest could move silently for ever in one decision."""
+    table = table_of(create(4), ADA, BOB, CY, ("dan", Sit()), START, ("ada", Resign()))
+    two_are_in = replace(GAME, in_play=lambda _: (0, 1))
+    for seat, ends in ((2, False), (1, True)):
+        ask = Ask(By(seat=seat), Resign(), 1)
+        assert (Ended("finished", (4, 3, 1, 1)) in REFEREE.decide(two_are_in, table, ask)) == ends
+        assert not any(isinstance(event, Ended) for event in REFEREE.decide(GAME, table, ask))
 
 
 def test_a_table_of_which_the_seed_is_not_known_has_no_chance() -> None:
