@@ -4,6 +4,7 @@ The product closes, lays out, lays off and scores; what a case calls a total aft
 the totals were before.
 """
 
+import re
 from collections.abc import Mapping
 
 from events.games.chinchon import DealScored, Dealt, PotTaken, ReentryOffered, WentOut
@@ -11,7 +12,7 @@ from tests.cases import chinchon_reckoning as reckoning
 from tests.cases.chinchon_fillers import SEVEN, Fillers
 from tests.cases.chinchon_given import Situation
 from tests.cases.chinchon_layout import Layout
-from tests.cases.chinchon_notation import Card
+from tests.cases.chinchon_notation import NAME, Card
 from tests.cases.chinchon_scene import Scene
 
 MOST = 55
@@ -19,15 +20,17 @@ MOST = 55
 
 
 def closed(situation: Situation, before: Mapping[int, int] | None = None) -> tuple[Scene, str | None]:
-    """Return a deal at the moment at which it was closed or, with the reason, refused to be."""
+    """Return a deal at the moment at which it was closed or, with the reason, refused to be.
+
+    A hand that the case does not tell whole may leave more points than it could be closed with: it is taken as closed.
+    """
     scene = Scene(situation)
     scene.before(dict(situation.per_seat("before") if before is None else before), pot=situation.told.get("pot"))
     layout = Layout(situation, closes=True)
     scene.deal_out(layout)
     face_down = layout.turns[-1].steps[-1][1]
     reason = scene.close(layout, face_down)
-    if reason == "deadwood_over_limit" and layout.actor not in situation.hands:
-        # A part of the hand is told, and that may be more than could be closed with.
+    if reason == "deadwood_over_limit" and layout.actor not in situation.told_hands:
         scene.close_as_fact(layout, face_down)
         reason = None
     return scene, reason
@@ -104,12 +107,27 @@ class Result:
         self.next_order = list(dealt[-1].order) if dealt else None
 
 
+def answers_of(situation: Situation) -> dict[int, bool]:
+    """Return who comes back, as far as a line tells: nobody, some, or all."""
+    told = situation.told.get("answers")
+    if isinstance(told, dict):
+        return {situation.seating.seat(name): value in {True, "reenter"} for name, value in told.items()}
+    if isinstance(told, list):
+        return dict.fromkeys(situation.seating.seats(told), True)
+    words = str(told or "all declined").lower()
+    if re.search(r"declin|none|nobody|no\b|stay|refus", words):
+        return {}
+    named = re.findall(rf"\b({NAME})\b", str(told))
+    everybody = range(situation.seating.count)
+    return dict.fromkeys(map(situation.seating.seat, named) if named else everybody, True)
+
+
 def next_orders(situation: Situation, out: Mapping[int, list[str]], deals: int) -> list[list[int]]:
     """Return the turn order of the deal of the case and of so many after it; `out` tells who is out by which of them.
 
-    Everybody who is out stays out.
+    Who is out stays out unless the case tells of coming back.
     """
-    orders, given = [situation.seating.order], situation.seating
+    orders, given, back = [situation.seating.order], situation.seating, answers_of(situation)
     for deal in range(1, deals + 1):
         leaving = [given.seat(name) for name in out.get(deal, [])]
         limit = situation.options.limit
@@ -124,7 +142,7 @@ def next_orders(situation: Situation, out: Mapping[int, list[str]], deals: int) 
             },
             situation.options,
         )
-        result = Result(scored(again), {})
+        result = Result(scored(again), {seat: back.get(seat, False) for seat in leaving})
         orders.append(result.next_order or [])
         if result.next_order is None:
             break

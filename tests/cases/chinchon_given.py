@@ -156,7 +156,7 @@ class Situation:
 
     decks     how many packs are shuffled together
     seating   who is who
-    hands     what seats hold, of those whose whole hand is told
+    hands     what seats hold, of those whose whole hand is told (`told_hands`) or made up
     has       what seats hold, of those of whose hand a part is told
     tables    what seats lay or have laid out, where that is told
     """
@@ -174,6 +174,7 @@ class Situation:
         if self.seating.closer is None and {"table", "own_tables"} & told.keys():
             self.seating.closer = self.seating.order[0]
         self.hands = dict(self._hands())
+        self.told_hands = frozenset(self.hands)
         self.has = {seat: cards_of(cards) for seat, cards in self.own("has").items()}
         self.tables = {seat: tables_of(table) for seat, table in self.own("tables").items()}
         if told.get("table"):

@@ -14,6 +14,7 @@ from events.games.chinchon import (
     DealScored,
     Dealt,
     Exposed,
+    ExposureBegan,
     ForehandDrawn,
     LaidOff,
     LayOffBegan,
@@ -28,6 +29,7 @@ from projections.games.chinchon import begin, evolve
 from service.chance import Shuffles
 from service.game import Ask, Refused
 from service.games.chinchon import GAME
+from tests.cases import chinchon_reckoning as reckoning
 from tests.cases.chinchon_given import Situation
 from tests.cases.chinchon_layout import Layout
 from tests.cases.chinchon_notation import Card, in_order
@@ -167,13 +169,15 @@ class Scene:
         return self.decide(seat, body)
 
     def close_as_fact(self, layout: Layout, face_down: Card) -> None:
-        """Tell that a hand was closed which the rules would not let close, and that the next player may lay off."""
-        seat = layout.actor
-        table = tuple(map(in_order, layout.tables[seat]))
-        left = len(layout.hands[seat]) - sum(map(len, table))
+        """Tell that a hand was closed which the rules would not let close, and who is asked next."""
+        seat, hand = layout.actor, layout.hands[layout.actor]
+        best, _ = min(reckoning.layouts(hand, self.options), key=lambda layout: layout[1])
+        table = layout.tables.get(seat) or [tuple(hand[place] for place in places) for places in best]
+        left = len(hand) - sum(map(len, table))
         following = self.seating.after(seat)[0]
-        self.add(Closed(seat, face_down), Exposed(seat, table, left, chinchon=False))
-        self.add(LayOffBegan(following, seat), TurnBegan((following,)))
+        self.add(Closed(seat, face_down), Exposed(seat, tuple(sorted(map(in_order, table))), left, chinchon=False))
+        asked = LayOffBegan(following, seat) if table and self.options.layoff != "none" else ExposureBegan(following)
+        self.add(asked, TurnBegan((following,)))
 
     def play_out(self) -> None:
         """Have everybody lay out and lay off as the product chooses, until the deal is scored."""

@@ -19,7 +19,7 @@ from tests.cases import chinchon_reckoning as reckoning
 from tests.cases.answers import Answer, Is, check_answer
 from tests.cases.chinchon_answers import Cards, Deadwood, Each, Laid, Orders, PerSeat, Seat, Seats, Table
 from tests.cases.chinchon_census import Census
-from tests.cases.chinchon_deals import Result, closed, next_orders, scored, table_after
+from tests.cases.chinchon_deals import Result, answers_of, closed, next_orders, scored, table_after
 from tests.cases.chinchon_given import Situation, move_of, options_of, variants
 from tests.cases.chinchon_notation import LETTERS, NAME, Card, cards_of
 from tests.cases.chinchon_scene import Scene, Stated
@@ -225,7 +225,8 @@ def after_the_deal(scene: Scene, answers: Mapping[int, bool], subject: int) -> d
         "chinchon_by": Seats(seating, deal.chinchon),
         "reentry_offered offered window": Seats(seating, result.offered),
         "winner winners match_winner": Seats(seating, result.winners),
-        "wins_pot wins share": Is(result.shares[result.winners[0]] if result.winners else 0),
+        "wins_pot share": Is(result.shares[result.winners[0]] if result.winners else 0),
+        "wins wins_match": Is(subject in result.winners),
         "shares": PerSeat(seating, result.shares, subject),
         "pot pot_after": Is(state.pot),
         "match_over over ended": Is(bool(scene.all(PotTaken))),
@@ -234,21 +235,6 @@ def after_the_deal(scene: Scene, answers: Mapping[int, bool], subject: int) -> d
         "next_forehand": Seat(seating, result.next_order[0] if result.next_order else None),
         "next_dealer": Seat(seating, result.next_order[-1] if result.next_order else None),
     }
-
-
-def answers_of(situation: Situation) -> dict[int, bool]:
-    """Return who comes back, as far as a line tells: nobody, some, or all."""
-    told = situation.told.get("answers")
-    if isinstance(told, dict):
-        return {situation.seating.seat(name): value in {True, "reenter"} for name, value in told.items()}
-    if isinstance(told, list):
-        return dict.fromkeys(situation.seating.seats(told), True)
-    words = str(told or "all declined").lower()
-    if re.search(r"declin|none|nobody|no\b|stay|refus", words):
-        return {}
-    named = re.findall(rf"\b({NAME})\b", str(told))
-    everybody = range(situation.seating.count)
-    return dict.fromkeys(map(situation.seating.seat, named) if named else everybody, True)
 
 
 @asked("lay off on the closer's combinations, then combine the rest( \\(best\\))?")
