@@ -181,10 +181,13 @@ class Scene:
 
     def play_out(self) -> None:
         """Have everybody lay out and lay off as the product chooses, until the deal is scored."""
-        while not self.all(DealScored):
+        for _ in range(PROMPTS):
+            if self.all(DealScored):
+                return
             (seat,) = self.to_act
             command = GAME.idle(self.state, seat)
             self.add(*GAME.decide(self.state, self.ask(seat, command)))
+        raise AssertionError(f"the end of a deal does not come: {self.events[-1]}")
 
     def answer(self, answers: dict[int, bool]) -> None:
         """Have everybody who is still asked answer whether they come back, no if nothing is told."""
@@ -219,4 +222,6 @@ class Scene:
             yield latest
 
 
+# The end of a deal asks eight players at most to lay out and, for each, all others to lay off.
+PROMPTS = 8 * 8
 OFFERS = (ReentryOffered, ReentriesClosed, Dealt)

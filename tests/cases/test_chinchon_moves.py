@@ -19,7 +19,7 @@ from tests.cases.chinchon_deals import closed, scored, table_after
 from tests.cases.chinchon_given import Move, Situation, move_of, options_of, variants
 from tests.cases.chinchon_layout import Layout
 from tests.cases.chinchon_notation import CARD, Card, card_of, cards_of
-from tests.cases.chinchon_scene import Scene
+from tests.cases.chinchon_scene import PROMPTS, Scene
 from tests.cases.lines import Line, read
 
 # Words by which a line says why a move is refused, and the reasons of the product that they may mean.
@@ -62,8 +62,10 @@ def reach(scene: Scene, moves: Sequence[Move]) -> None:
     """Have those lay out or pass of whom no more moves are told, up to the moment that the first of these is about."""
     move, later = moves[0], {scene.seating.seat(each.by) for each in moves if each.by is not None}
     on = owner_of(scene, move.on)
-    while isinstance(scene.state.phase, Exposing | LayingOff):
+    for _ in range(PROMPTS):
         phase = scene.state.phase
+        if not isinstance(phase, Exposing | LayingOff):
+            return
         laying_off = isinstance(phase, LayingOff)
         open_to = phase.on if isinstance(phase, LayingOff) else None
         past = move.do != "expose" and scene.state.laid[on] is not None and open_to != on
