@@ -4,8 +4,9 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -29,9 +30,12 @@ from tests.bench.matches import SEED, Match, Move, play
 from tests.bench.report import Sheet
 from tests.bench.size import Size
 
+ENDING: Mapping[str, Mapping[str, object]] = MappingProxyType({"chinchon": {"recycles": 0, "reentries": 0}})
+"""Options with which matches of random moves end, by the game that has them."""
+
 
 def sheet(size: Size) -> Sheet:
-    """Measure folds and playouts of Chinkway."""
+    """Measure folds of Chinkway, and playouts of every game that is played here."""
     game = games.find().ruled("chinkway/1")
     match = play(game, random.Random(1))
     events = sum(len(game.projection.decode(stored.e).events) for stored in match.entries)
@@ -47,12 +51,17 @@ def _rates(game: AnyGame, match: Match, events: int, seconds: float) -> Iterator
     yield "events folded, entries decoded from memory", events * _rate(lambda: folded(game, match), seconds)
     yield "events folded, entries read from the store", events * asyncio.run(_from_store(game, match, seconds))
     yield "decisions folded, entries decoded from memory", decisions * _rate(lambda: folded(game, match), seconds)
-    playouts = Playouts(game, random.Random(2))
+    for other in games.find():
+        yield f"moves of {other.title}: legal, decide, evolve", _played(Playouts(other, random.Random(2)), seconds)
+
+
+def _played(playouts: "Playouts", seconds: float) -> float:
+    """Return how many moves a second random matches come to."""
     moves, took, begun = 0, 0.0, time.perf_counter()
     while took < seconds:
         moves += playouts.play()
         took = time.perf_counter() - begun
-    yield "moves played: legal, decide, evolve", moves / took
+    return moves / took
 
 
 def folded(game: AnyGame, match: Match) -> AnyTable:
@@ -68,8 +77,9 @@ class Playouts:
     """Matches of random legal moves, by a game's own functions alone: no table, no entries."""
 
     def __init__(self, game: AnyGame, rng: random.Random) -> None:
-        """Play this game with these draws."""
+        """Play this game with these draws, and what options end it soonest where random moves would not."""
         self._game = game
+        self._options = msgspec.convert(ENDING.get(game.name, {}), game.projection.options)
         self._rng = rng
         self._own = frozenset(get_args(game.projection.events))
         self._by = [By(seat=seat) for seat in range(game.seats.usual)]
@@ -77,7 +87,7 @@ class Playouts:
     def play(self) -> int:
         """Play a match to its end; return how many moves it had."""
         game, choice, seats = self._game, self._rng.choice, self._game.seats.usual
-        state = game.projection.begin(game.projection.options(), seats, tuple(range(seats)))
+        state = game.projection.begin(self._options, seats, tuple(range(seats)))
         chance = Chance(SEED, "table:playout", [str(self._rng.getrandbits(64))] + [""] * (seats - 1))
         to_act, state = self._evolved(state, game.start(state, chance))
         moves = 0
