@@ -1,10 +1,10 @@
 """A turn of Chinchón: draw, then discard or close; at a table of mistakes, up to two draws and two discards.
 
-What may be done is told by two questions that raise Refused, `may_draw` and its like, so that what is listed as legal
-and what is decided can't differ. Sections cited here are those of the rules page, chinchon.en.md.
+What stands against a move is told in one place for each, `_against_draw` and its like, so that what is listed as
+legal and what is decided can't differ. Sections cited here are those of the rules page, chinchon.en.md.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice, takewhile
 
 from events.base import Event
@@ -37,24 +37,16 @@ _DISCARD = {card: Discard(card) for card in SPANISH}
 
 def legal(state: State, turn: Turn) -> Iterator[Command]:
     """Yield every command of a turn; of closings no more than show that there are too many to list."""
-    if _allows(_may_draw, state, turn):
+    if _against_draw(state, turn) is None:
         yield _DRAW_STOCK
-    if _allows(_may_draw_discard, state, turn):
+    if _against_draw_discard(state, turn) is None:
         yield _DRAW_DISCARD
-    if _allows(_may_end, state, turn):
+    if _against_end(state, turn) is None:
         yield _END_TURN
-    if _allows(_may_close, state, turn):
+    if _against_close(state, turn) is None:
         yield from islice(_closings(state, turn), LISTED + 1)
-    if _allows(_may_discard, state, turn):
+    if _against_discard(state, turn) is None:
         yield from map(_DISCARD.__getitem__, dict.fromkeys(hand_of(state, turn.seat)))
-
-
-def _allows(may: Callable[[State, Turn], None], state: State, turn: Turn) -> bool:
-    try:
-        may(state, turn)
-    except Refused:
-        return False
-    return True
 
 
 def _closings(state: State, turn: Turn) -> Iterator[Command]:
@@ -68,7 +60,7 @@ def _closings(state: State, turn: Turn) -> Iterator[Command]:
 
 def draw_stock(state: State, ask: Ask, turn: Turn) -> Iterator[Event]:
     """Yield the draw of the stock's top card; of an empty stock, what is made of it first, or the end of the deal."""
-    _may_draw(state, turn)
+    _refuse(_against_draw(state, turn))
     stock, seat = state.stock, turn.seat
     if stock is None:
         raise ValueError(f"the stock of deal {state.deal} is hidden from this fold")
@@ -94,33 +86,32 @@ def _may_recycle(state: State) -> bool:
 
 def draw_discard(state: State, turn: Turn) -> Iterator[Event]:
     """Yield the taking of the last discard."""
-    _may_draw_discard(state, turn)
+    _refuse(_against_draw_discard(state, turn))
     yield UpCardTaken(turn.seat, state.discards[-1])
     yield PROMPT[turn.seat]
 
 
-def _may_draw(state: State, turn: Turn) -> None:
+def _against_draw(state: State, turn: Turn) -> str | None:
     if turn.threw:
-        raise Refused("already_discarded")
+        return "already_discarded"
     if turn.drew == 0:
-        return
+        return None
     if turn.drew == TWICE or state.options.mistakes == "refuse":
-        raise Refused("already_drawn")
+        return "already_drawn"
     if turn.seat in state.irregular:
-        raise Refused("irregular_hand")
+        return "irregular_hand"
+    return None
 
 
-def _may_draw_discard(state: State, turn: Turn) -> None:
-    _may_draw(state, turn)
+def _against_draw_discard(state: State, turn: Turn) -> str | None:
     if must_draw_stock(state):
-        raise Refused("stock_must_be_drawn")
-    if not state.discards:
-        raise Refused("no_up_card")
+        return _against_draw(state, turn) or "stock_must_be_drawn"
+    return _against_draw(state, turn) or (None if state.discards else "no_up_card")
 
 
 def discard(state: State, turn: Turn, card: SpanishCard) -> Iterator[Event]:
     """Yield a discard, which ends the turn unless mistakes may be made."""
-    _may_discard(state, turn)
+    _refuse(_against_discard(state, turn))
     seat = turn.seat
     if card not in hand_of(state, seat):
         raise Refused("card_not_held")
@@ -130,18 +121,19 @@ def discard(state: State, turn: Turn, card: SpanishCard) -> Iterator[Event]:
     yield PROMPT[whose]
 
 
-def _may_discard(state: State, turn: Turn) -> None:
+def _against_discard(state: State, turn: Turn) -> str | None:
     if turn.drew == 0:
-        raise Refused("draw_first")
+        return "draw_first"
     if turn.threw == TWICE:
-        raise Refused("already_discarded")
+        return "already_discarded"
     if turn.threw and turn.seat in state.irregular:
-        raise Refused("irregular_hand")
+        return "irregular_hand"
+    return None
 
 
 def end_turn(state: State, turn: Turn) -> Iterator[Event]:
     """Yield the end of a turn, and that it left a hand of six or eight cards for the first time."""
-    _may_end(state, turn)
+    _refuse(_against_end(state, turn))
     seat, size = turn.seat, state.held[turn.seat]
     if size != HAND and seat not in state.irregular:
         yield HandIrregular(seat, size)
@@ -150,19 +142,20 @@ def end_turn(state: State, turn: Turn) -> Iterator[Event]:
     yield PROMPT[whose]
 
 
-def _may_end(state: State, turn: Turn) -> None:
+def _against_end(state: State, turn: Turn) -> str | None:
     if state.options.mistakes == "refuse":
-        raise Refused("turn_ends_by_discard")
+        return "turn_ends_by_discard"
     if turn.drew == 0:
-        raise Refused("draw_first")
+        return "draw_first"
     if turn.threw == 0:
-        raise Refused("discard_first")
+        return "discard_first"
+    return None
 
 
 def close(state: State, ask: Ask, turn: Turn) -> Iterator[Event]:
     """Yield the closing of the deal, and what follows from it."""
     command: Close = ask.command
-    _may_close(state, turn)
+    _refuse(_against_close(state, turn))
     hand = hand_of(state, turn.seat)
     if command.face_down not in hand:
         raise Refused("card_not_held")
@@ -172,17 +165,24 @@ def close(state: State, ask: Ask, turn: Turn) -> Iterator[Event]:
     return exposure.close(state, ask, command.face_down, layout)
 
 
-def _may_close(state: State, turn: Turn) -> None:
+def _against_close(state: State, turn: Turn) -> str | None:
     if turn.seat in state.irregular:
-        raise Refused("irregular_hand")
+        return "irregular_hand"
     if turn.drew == 0:
-        raise Refused("draw_first")
+        return "draw_first"
     if turn.threw:
-        raise Refused("already_discarded")
+        return "already_discarded"
     if turn.drew == TWICE:
-        raise Refused("drawn_twice")
+        return "drawn_twice"
     if state.options.first_round_close == "no" and state.turns[turn.seat] == 1:
-        raise Refused("first_round")
+        return "first_round"
+    return None
+
+
+def _refuse(reason: str | None) -> None:
+    """Raise Refused if there is a reason."""
+    if reason is not None:
+        raise Refused(reason)
 
 
 def _without(hand: list[SpanishCard], card: SpanishCard) -> list[SpanishCard]:
