@@ -223,5 +223,5 @@ class Scene:
 
 
 # The end of a deal asks eight players at most to lay out and, for each, all others to lay off.
-PROMPTS = 8 * 8
+PROMPTS = 8 * 8 + 1
 OFFERS = (ReentryOffered, ReentriesClosed, Dealt)
