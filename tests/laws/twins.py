@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from service.game import AnyGame, AnyTable, Command
 from tests.laws.matches import Match, play
-from tests.laws.setups import FULL, LONGEST, Setup, covering
+from tests.laws.setups import FULL, LONGEST, Setup, covering, is_endless
 from tests.laws.worlds import Deal, World, another_world, begins_a_deal, deals
 
 # How far into a deal twins are looked for, in parts of it; the later, the less is hidden and the longer they are.
@@ -55,12 +55,13 @@ class Wanted(NamedTuple):
 
 def wanted(game: AnyGame) -> Iterator[Wanted]:
     """Yield twins for all kinds of viewers of a game, at tables of every option, in early and in later deals."""
-    options = cycle(covering(game, 1 if not FULL else 2))
+    # Seats come first, and options with which a match ends: there is most to be hidden where all is laid open.
+    options = cycle(sorted(covering(game, 1 if not FULL else 2), key=lambda chosen: is_endless(game.name, chosen)))
     numbers = cycle((1, 2, 3) if FULL else (1, 2))
     for turn in range(3 if FULL else 1):
         for seats, untaken in sorted(_sittings(game)):
-            viewers = (None, *_some(range(seats - untaken), turn))
-            for viewer, left in ((None, True), *((viewer, False) for viewer in viewers)):
+            viewers = (*_some(range(seats - untaken), turn), None)
+            for viewer, left in (*((viewer, False) for viewer in viewers), (None, True)):
                 chosen = next(options)
                 setup = Setup(game.name, chosen, seats, 0, untaken, turn, 0.3, 0.03 if left else 0.001, LONGEST)
                 yield Wanted(setup, next(numbers), viewer, left)
