@@ -32,7 +32,12 @@ _REASONS: dict[Fault, str] = {
 
 def packs_of(state: State) -> int:
     """Return how many packs are shuffled together, by the players who started the match."""
-    return 1 if len(state.taken) <= ONE_PACK_FOR else 2
+    return packs_for(len(state.taken))
+
+
+def packs_for(players: int) -> int:
+    """Return how many packs are shuffled together where so many players start."""
+    return 1 if players <= ONE_PACK_FOR else 2
 
 
 def pack_of(state: State) -> tuple[SpanishCard, ...]:
@@ -42,8 +47,12 @@ def pack_of(state: State) -> tuple[SpanishCard, ...]:
 
 def melds_of(state: State) -> Melds[SpanishCard]:
     """Return what combines at this table, and what its cards count."""
-    options = state.options
-    return _melds(options.pack, options.courts, options.sets, packs_of(state))
+    return melds_at(state.options, len(state.taken))
+
+
+def melds_at(options: Options, players: int) -> Melds[SpanishCard]:
+    """Return what combines, and what cards count, at a table of these options that so many players begin."""
+    return _melds(options.pack, options.courts, options.sets, packs_for(players))
 
 
 @cache
