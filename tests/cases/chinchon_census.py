@@ -1,8 +1,8 @@
 """All hands of one pack, counted: how many the product finds to be of each kind that the rules page numbers.
 
-At full size the product is asked about every hand, one for all that differ by which suit is which. At small size
-(`EVENFOLD_LAWS` unset) it is asked about hands that brute force makes of combinations and few points, of eight cards
-about one in twenty of those that leave any, and about some thousand others.
+The product is asked about hands that brute force makes of combinations and few points, of eight cards about one in
+twenty of those that leave any, and about some thousand others. That all other hands leave more, and how much, is held
+by tests/service/rules/test_meld_counts.py at full size; what only those know is compared with the numbers held there.
 """
 
 from collections import Counter
@@ -15,12 +15,10 @@ from typing import Any
 
 from events.cards import SPANISH, SPANISH_40
 from service.rules.melds import Melds
-from tests.laws.setups import FULL
 from tests.service.rules import test_meld_counts as hands
-from tests.service.rules.test_meld_counts import Cards
+from tests.service.rules.test_meld_counts import Cards, Kind
 
 LIMIT = 5
-TEN = 10
 OTHERS = 3_000
 EACH = 20
 
@@ -32,57 +30,46 @@ def _pack(pack: int) -> Sequence[str]:
     return SPANISH_40 if pack == 40 else SPANISH
 
 
-def _kind_of(pack: int, hand: Cards) -> Cards:
-    """Return the hand that stands for all that differ from this one by which suit is which."""
+def _kind_of(pack: int, hand: Cards) -> Kind:
+    """Return what a hand holds of each suit, a bit a rank, the most first: alike for all that differ by suits alone."""
     ranks = pack // 4
-    bits = sum(map(_bits(pack).__getitem__, hand))
-    kind = sorted((bits >> start & (1 << ranks) - 1 for start in range(0, pack, ranks)), reverse=True)
-    return hands.hand_of(_pack(pack), tuple(kind))
+    bits = sum(1 << _pack(pack).index(card) for card in hand)
+    return tuple(sorted((bits >> start & (1 << ranks) - 1 for start in range(0, pack, ranks)), reverse=True))
 
 
-@cache
-def _bits(pack: int) -> dict[str, int]:
-    return {card: 1 << place for place, card in enumerate(_pack(pack))}
+def _many(kind: Kind) -> int:
+    """Return how many hands are of a kind."""
+    return factorial(4) // prod(map(factorial, Counter(kind).values()))
 
 
-def _many(hand: Cards) -> int:
-    """Return how many hands this one stands for."""
-    suits = Counter(tuple(card[1:] for card in hand if card[0] == suit) for suit in "OCEB")
-    return factorial(4) // prod(map(factorial, suits.values()))
+def _with_another(pack: int, kind: Kind) -> Iterator[Kind]:
+    """Yield the kinds of hands that one more card makes of this one."""
+    for suit, held in enumerate(kind):
+        for rank in range(pack // 4):
+            if not held >> rank & 1:
+                yield tuple(sorted((*kind[:suit], held | 1 << rank, *kind[suit + 1 :]), reverse=True))
 
 
 def _of_seven(pack: int) -> Iterable[tuple[Cards, int]]:
-    if FULL:
-        return hands.kinds(_pack(pack), SEVEN)
     return hands.kinds_of(_pack(pack), hands.made(pack, SEVEN, LIMIT))
 
 
-def _eights_of_few_points(pack: int) -> Iterator[tuple[Cards, bool]]:
-    """Yield one hand of eight of each kind that can close, and whether it can with nothing loose."""
-    by_points = {
-        most: {
-            _kind_of(pack, (*hand, card))
-            for hand, _ in hands.kinds_of(_pack(pack), hands.made(pack, SEVEN, most))
-            for card in _pack(pack)
-            if card not in hand
-        }
-        for most in (0, LIMIT)
-    }
-    for hand in sorted(by_points[LIMIT]):
-        yield hand, hand in by_points[0]
+def _eights_of(pack: int, most: int) -> set[Kind]:
+    """Return the kinds of hands of eight that can close with so many points."""
+    sevens = hands.kinds_of(_pack(pack), hands.made(pack, SEVEN, most))
+    return {more for hand, _ in sevens for more in _with_another(pack, _kind_of(pack, hand))}
 
 
 @cache
 def _eights(pack: int, melds: Melds[Any]) -> Counter[str]:
-    if FULL:
-        return _closing(melds, hands.kinds(_pack(pack), EIGHT))
-    closing = dict(_eights_of_few_points(pack))
+    linked, closing = _eights_of(pack, 0), _eights_of(pack, LIMIT)
     # Some are asked about, each for those that follow it; all are that leave nothing.
-    asked = [hand for place, hand in enumerate(closing) if closing[hand] or place % EACH == 0]
+    asked = linked | set(sorted(closing)[::EACH])
     draw = Random(pack)
-    others = {_kind_of(pack, tuple(draw.sample(_pack(pack), EIGHT))) for _ in range(OTHERS)} - closing.keys()
-    found = _closing(melds, ((hand, _many(hand)) for hand in (*asked, *others)))
-    found["can_close"] += sum(map(_many, closing.keys() - set(asked)))
+    others = {_kind_of(pack, tuple(draw.sample(_pack(pack), EIGHT))) for _ in range(OTHERS)} - closing
+    kinds = asked | others
+    found = _closing(melds, ((hands.hand_of(_pack(pack), kind), _many(kind)) for kind in kinds))
+    found["can_close"] += sum(map(_many, closing - asked))
     return found
 
 
@@ -146,13 +133,10 @@ class Census:
                 return bool(told == sum(many for left, many in points.items() if left <= LIMIT))
             case "by_deadwood" | "deadwood_0_to_10" | "hands_by_deadwood" | "histogram":
                 many = list(told.values()) if isinstance(told, dict) else list(told)
-                known = TEN + 1 if FULL else LIMIT + 1
-                return many[:known] == [points[left] for left in range(len(many))][:known]
-            case "mean_deadwood" | "sum_of_deadwood" | "deadwood_sum" | "total_deadwood" if not FULL:
-                # Known from all hands alone; at small size as it stands in the rules page.
-                return self._is_sum(name, told, hands.NUMBERS[self._pack].points)
+                asked = [points[left] for left in range(LIMIT + 1)]
+                return many == [*asked, *hands.NUMBERS[self._pack].by_points[LIMIT + 1 :]][: len(many)]
             case "mean_deadwood" | "sum_of_deadwood" | "deadwood_sum" | "total_deadwood":
-                return self._is_sum(name, told, sum(left * many for left, many in points.items()))
+                return self._is_sum(name, told, hands.NUMBERS[self._pack].points)
             case _:
                 raise ValueError(f"nobody counts {name}")
 
