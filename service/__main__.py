@@ -123,6 +123,33 @@ def play(
     work.play(work.Match(game, seats, options, seed), url, token or (), games or ())
 
 
+@app.command()
+def arena(
+    game: Annotated[str, typer.Argument(help="What to play: chinkway, …")],
+    bots: Annotated[list[str], typer.Argument(help="Who plays; fewer than seats sit down again in turn.")],
+    deals: Annotated[int, typer.Option(min=1, help="How many deals are played, at least.")] = 1_000,
+    seats: Annotated[int | None, typer.Option(min=1, max=8, help="How many play.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the game; may come several times."),
+    ] = None,
+    moves: Annotated[
+        int, typer.Option(min=1, help="After how many moves a match is left that has not ended.")
+    ] = 20_000,
+    seed: Annotated[int | None, typer.Option(help="The seed of all cards and choices.")] = None,
+    games: Games = None,
+) -> None:
+    """Have bots play many deals in memory, and tell which of them does better, and how sure that is.
+
+    The same cards are played again until every bot has sat on every seat; so few deals tell much.
+    """
+    from service.cli import arena as work
+    from service.cli.play import option as read
+
+    options = dict(map(read, option or ()))
+    work.arena(work.Wanted(game, bots, seats, options, deals, moves, seed), games or ())
+
+
 @app.command(epilog=WHERE)
 def replay(
     table: Annotated[str, typer.Argument(help="The id of a table.")],
