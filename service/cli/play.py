@@ -167,12 +167,17 @@ def _deals(view: Json) -> int | None:
 
 
 async def _act(player: Client, path: str, chance: random.Random) -> Json | None:
-    """Post any of the legal commands, each equally likely; None if there is none, or another came before it."""
+    """Post any of the legal commands; None if there is none, or another came before it.
+
+    Each type that there is comes as likely as any other, for it is the rare ones that bring a match to its end.
+    """
     actions = await player.get(f"{path}/actions")
     if not actions["legal"]:
         return None
+    kind = chance.choice(list(dict.fromkeys(command["type"] for command in actions["legal"])))
+    chosen = chance.choice([command for command in actions["legal"] if command["type"] == kind])
     try:
-        done: Json = await player.post(f"{path}/commands", chance.choice(actions["legal"]))
+        done: Json = await player.post(f"{path}/commands", chosen)
     except Refusal as refusal:
         if refusal.code == "turn_over":
             return None
