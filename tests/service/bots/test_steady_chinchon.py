@@ -3,6 +3,9 @@
 import pytest
 
 from events.games.chinchon import Options
+from service import bots
+from service.cli import arena
+from service.cli.arena import Wanted
 from service.game import Command
 from service.games.chinchon.commands import (
     Auto,
@@ -110,3 +113,10 @@ def test_who_is_out_comes_back_but_not_for_ever() -> None:
     assert asked[0] == Reenter()
     assert asked[-1] == StayOut()
     assert asked == sorted(asked, key=lambda answer: isinstance(answer, StayOut))
+
+
+def test_those_who_wait_for_one_anothers_cards_give_way() -> None:
+    """Four hold all but eleven cards of one pack: what each waits for can be where it never leaves."""
+    options = {"close_limit": 0, "limit": 70, "reentries": 0}
+    four = arena.prepare(Wanted("chinchon", ["steady"], 4, options, 1, 6_000, None), bots.find())
+    assert not arena.match(four, "a" * 26, bytes([4]) * 32).left
