@@ -34,6 +34,7 @@ RUN = "C4 C5 C6 O1 O2 O3 E1"
 """A run of copas, another of oros, and an ace."""
 CHINCHON = "C3 C4 C5 C6 C7 C10 C11"
 DULL = "O5 O7 E2 E4 E6 B1 B3"
+DULL_HANDS = (DULL, "O1 O3 C1 E1 E3 B5 B7", "O2 O4 O6 C2 E5 B2 B6")
 RUNS = laid("O1 O2 O3", "C4 C5 C6")
 
 
@@ -145,6 +146,17 @@ class TestExpose:
         match = self.exposing("O5 C10 E5 B5 B6 B7 B10")
         assert match.do(Expose())[0] == Exposed(1, laid("O5 E5 B5", "B6 B7 B10"), 1, chinchon=False)
 
+    @pytest.mark.parametrize(("sets", "may"), [("any", True), ("distinct_suits", False)])
+    def test_with_two_packs_a_set_holds_a_suit_twice_where_that_is_agreed(self, sets: str, may: bool) -> None:
+        """CC-R6, CC-12."""
+        options = Options(sets=sets)  # type: ignore[arg-type] # one of its values
+        match = Match(options, seats=5).closed(RUN, "E10 E10 B10 O5 O7 E2 B3").plays(*[Pass()] * 4)
+        if may:
+            assert match.legal() == [Expose(laid("E10 E10 B10"))]
+        else:
+            assert match.legal() == [Expose(())]
+            assert match.reason(Expose(laid("E10 E10 B10"))) == "no_combination"
+
     def test_what_can_not_be_laid_out_is_refused_with_the_reason(self) -> None:
         match = self.exposing("O5 C10 E5 B5 B6 B7 B10")
         assert match.reason(Expose(laid("B1 B2 B3"))) == "card_not_held"
@@ -190,13 +202,10 @@ class TestChinchon:
         )
 
     def test_nobodys_is_it_then_where_nobody_closed(self) -> None:
+        """Nor that of the player who chose the empty stock, and lays out first."""
         options = Options(chinchon_for="closer", recycles=0)
-        match = Match(options).deal("", CHINCHON, "", stock="B12").emptied()
-        match.plays(DrawStock()).until(Exposing)
-        while match.to_act != 1:
-            match.silent()
-        (exposed, *_) = match.do(Expose())
-        assert exposed == Exposed(1, laid(CHINCHON), 0, chinchon=False)
+        match = Match(options, seats=4).deal(*DULL_HANDS, CHINCHON).emptied().plays(DrawStock())
+        assert match.do(Expose())[0] == Exposed(3, laid(CHINCHON), 0, chinchon=False)
 
     @pytest.mark.parametrize(("what", "is_it"), [("one_combination", True), ("run_only", False)])
     def test_with_two_packs_it_may_be_a_set_where_that_is_agreed(self, what: str, is_it: bool) -> None:
@@ -306,7 +315,14 @@ class TestAuto:
             TurnBegan((2,)),
         )
 
-    def test_with_two_packs_it_keeps_to_one_card_a_run_those_laid_before_counted(self) -> None:
+    def test_with_two_packs_it_lays_one_card_on_a_run(self) -> None:
+        match = Match(seats=5).closed("C4 C5 C6 O1 O2 O3 O1", "C7 C10 O5 E2 E4 B3 B10", face_down="O12")
+        assert match.do(Auto())[:2] == (
+            LaidOff(1, "C7", 0, 1, laid("C4 C5 C6 C7")[0], closed=True),
+            Passed(1),
+        )
+
+    def test_one_that_was_laid_before_counts(self) -> None:
         match = Match(seats=5).closed("C4 C5 C6 O1 O2 O3 O1", "C7 C10 O5 E2 E4 B3 B10", face_down="O12")
         match.do(LayOff("C7", 1))
         assert match.do(Auto())[0] == Passed(1)

@@ -122,13 +122,11 @@ class TestExhausted:
         self, layoff: str, asked: bool
     ) -> None:
         options = Options(recycles=0, layoff=layoff)  # type: ignore[arg-type] # one of its values
-        match = Match(options, 4).deal(
-            "O1 O3 C5 C7 E2 E4 B7", "O2 O4 O10 C1 C3 E5 E7", "O5 O6 O7 C2 C4 E6 B1", stock="B12 B10"
-        )
-        events = match.emptied().plays(DrawStock(), Expose(), Expose(), Expose()).do(Expose())
-        assert isinstance(events[0], Exposed)
-        assert events[0].combinations == laid("O5 O6 O7")
-        assert isinstance(events[1], LayOffBegan) == asked
+        hands = ("O1 O3 C5 C7 E2 E4 B7", "O2 O4 O10 C1 C3 E5 E7", "O11 O12 C2 C10 E1 E6 B3", "O5 O6 O7 C4 C6 E3 B1")
+        match = Match(options, 4).deal(*hands).emptied().plays(DrawStock())
+        exposed, following, *_ = match.do(Expose())
+        assert exposed == Exposed(3, laid("O5 O6 O7"), 4, chinchon=False)
+        assert following == (LayOffBegan(0, 3) if asked else ExposureBegan(0))
 
     def test_with_mistakes_a_second_draw_from_it_ends_the_deal_with_eight_cards_in_hand(self) -> None:
         match = emptied(Options(recycles=0, mistakes="table"))
