@@ -43,8 +43,8 @@ class Forbidden(Struct, frozen=True):
 class Actions(Struct, Generic[COMMAND], frozen=True):
     """What the seat may do at this version; `complete` if `legal` lists every body that would be accepted.
 
-    `turn` is the prompt that stands; each entry of `legal` is a complete body that names it. Without a seat nothing
-    is listed.
+    `turn` is the prompt that stands; each entry of `legal` is a complete body that names it. What is listed for a seat
+    that the view's `to_act` does not name, it may do, but nobody waits for it. Without a seat nothing is listed.
     """
 
     version: Version
@@ -75,8 +75,11 @@ def actions(game: AnyGame, table: AnyTable, seat: int | None) -> Actions[Command
 
 
 def legal_now(game: AnyGame, table: AnyTable, seat: int) -> tuple[Command, ...]:
-    """Return the legal commands of a seat, each with its turn; none unless the seat is prompted."""
-    if seat not in table.to_act:
+    """Return the legal commands of a seat, each with the turn that stands; none of a seat that was given up.
+
+    A seat that is not prompted has some where its game lets it act unasked.
+    """
+    if table.status != "playing" or seat in table.resigned:
         return ()
     return tuple(replace(command, turn=table.turn) for command in game.legal(table.play, seat))
 

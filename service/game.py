@@ -118,8 +118,11 @@ class Game(Generic[PLAY, OPTIONS]):
     seats        how many may play
     check        raise Refused("options_conflict") where options contradict each other
     start        yield what happens when play begins: lots, packs, the first deal, the first prompt
-    decide       yield what a command makes happen, or raise Refused; the last event prompts or ends
-    legal        every command this seat may give now, without `turn`; of one type at most 101 (`LISTED`)
+    decide       yield what a command makes happen, or raise Refused: at least one event; the last of them prompts or
+                 ends, unless the prompt that stood before stands on: where others must answer it too, or where a seat
+                 acted that was not prompted
+    legal        every command this seat may give now, without `turn`, prompted or not; of one type at most 101
+                 (`LISTED`); who must act is for prompts to say, and what may be done unasked is listed here alone
     idle         the command that stands for this seat when its player is silent or has resigned; total
     places       one place per seat if play ended now; forfeited seats, in the order given up, after all others
     reveal       yield what the game itself kept sealed, when play ends

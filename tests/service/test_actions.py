@@ -1,5 +1,6 @@
 """What a seat may do, as data: all of it, or one example where there is too much, and why the rest is refused."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -89,6 +90,17 @@ def test_who_must_wait_is_told_why() -> None:
     assert legal_now(GAME, table, 1 - seat) == ()
     assert actions(GAME, table, 1 - seat).legal == ()
     assert reasons(table, 1 - seat) == dict.fromkeys(("toy.pledge", "toy.lay", "toy.hold"), "not_your_turn")
+
+
+def test_what_a_seat_may_do_unasked_is_listed_for_it_with_the_turn_that_stands() -> None:
+    table, seat = laying()
+    game = replace(GAME, legal=lambda _state, _seat: iter([Hold()]))
+    assert table.to_act == (seat,)
+    assert legal_now(game, table, 1 - seat) == (Hold(turn=table.turn),)
+    table.resigned = (1 - seat,)
+    assert legal_now(game, table, 1 - seat) == ()
+    table.resigned, table.status = (), "paused"
+    assert legal_now(game, table, 1 - seat) == legal_now(game, table, seat) == ()
 
 
 @pytest.mark.parametrize("reason", ["not_started", "resigned", "ended"])
