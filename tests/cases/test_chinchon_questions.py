@@ -404,7 +404,7 @@ def test_a_line_can_be_run(line: Line) -> None:
         ({"hand": ["1O", "7B", "3E"]}, {"deadwood_points": 11, "luck": 7}, "deadwood_points"),
     ],
 )
-def test_what_nobody_understands_fails_its_line(given: dict[str, Any], expected: Any, message: str) -> None:  # noqa: ANN401
+def test_what_nobody_understands_fails_its_line(given: dict[str, Any], expected: object, message: str) -> None:
     line = Line({"id": "?", "given": given, "action": "best partition", "expected": expected}, "?")
     ((options, told),) = variants(line)
     with pytest.raises((AssertionError, ValueError), match=message):
