@@ -27,11 +27,12 @@ class Statement(Struct, frozen=True, forbid_unknown_fields=True):
     """What is stated of a game: the tags of its commands, and by an event's tag, or for the view, who sees each field.
 
     Options that `endless` names, each at one of its values, make a match go on for ever, or for longer than a test can
-    wait; empty where every match ends.
+    wait; empty where every match ends. A seat may give a command that `unasked` names though it is not prompted.
     """
 
     events: Mapping[str, Audiences]
     commands: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
     view: Audiences = {}
     endless: Mapping[str, tuple[bool | int | str, ...]] = {}
 

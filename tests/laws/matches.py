@@ -184,6 +184,10 @@ class Driver:
         people = [seat for seat in self.table.taken if self.is_person(seat)]
         if people and self.random.random() < self.setup.resigning:
             return self.of(self.random.choice(people), Resign())
+        unasked = [seat for seat in people if seat not in self.table.to_act and self.may_act(seat)]
+        if unasked and self.random.random() < 1 / 2:
+            seat = self.random.choice(unasked)
+            return self.of(seat, self._some(list(self.game.legal(self.table.play, seat))))
         seat = self.random.choice(self.table.to_act)
         if self.random.random() < self.setup.silence:
             return self.of(seat, self.game.idle(self.table.play, seat))
@@ -196,6 +200,10 @@ class Driver:
         kind = min(kinds, key=self.given.__getitem__)
         self.given[kind] += 1
         return self.random.choice([command for command in legal if type(command) is kind])
+
+    def may_act(self, seat: int) -> bool:
+        """Tell whether a seat may do something, prompted or not."""
+        return any(True for _ in self.game.legal(self.table.play, seat))
 
     def is_person(self, seat: int) -> bool:
         """Tell whether a person sits there who has not given up."""

@@ -13,6 +13,7 @@ from projections import fold
 from service.actions import actions
 from service.chance import Chance, commitment
 from service.game import LISTED, REASONS, AnyTable, Ask, Command, tag_of
+from tests.laws.audience import statement
 from tests.laws.bodies import bodies
 from tests.laws.matches import Match, asked_by, outcome
 
@@ -20,16 +21,18 @@ _encode = msgspec.json.Encoder().encode
 
 
 def listed_is_legal(match: Match) -> None:
-    """Hold: whatever `actions` lists for a seat is accepted from it, the example of an open type too."""
+    """Hold: whatever `actions` lists for a seat, prompted or not, is accepted, the example of an open type too."""
     for table, _, _ in match.versions():
-        for seat in table.to_act:
+        for seat in _staying(table):
             found = actions(match.game, table, seat)
-            assert found.legal, f"seat {seat} is prompted at version {table.version} and may do nothing"
+            asked = seat in table.to_act
+            assert found.legal or not asked, f"seat {seat} is prompted at version {table.version} and may do nothing"
             for command in found.legal:
                 answer = outcome(match, table, asked_by(table, seat, command))
                 assert not isinstance(answer, str), f"{command} is listed at version {table.version}: {answer}"
             counts = Counter(map(type, match.game.legal(table.play, seat)))
-            assert found.complete == (max(counts.values()) <= LISTED)
+            assert {tag_of(k) for k in counts} == {tag_of(type(command)) for command in found.legal}
+            assert found.complete == (max(counts.values(), default=0) <= LISTED)
             assert {opened.type for opened in found.open} == {tag_of(k) for k, n in counts.items() if n > LISTED}
             for opened in found.open:
                 assert opened.example in found.legal
@@ -37,19 +40,27 @@ def listed_is_legal(match: Match) -> None:
                 assert forbidden.reason in {**REASONS, **match.game.reasons}
 
 
+def _staying(table: AnyTable) -> list[int]:
+    """Return the seats that play on: those taken and not given up, while a table is in play."""
+    return [seat for seat in table.taken if seat not in table.resigned] if table.status == "playing" else []
+
+
 def unlisted_is_illegal(match: Match) -> None:
     """Hold: of a type that is not open, every other body is refused, or decides what a listed one decides.
 
-    The latter is another way to write the same command: two cards to discard in either order.
+    The latter is another way to write the same command: two cards to discard in either order. Of seats that are not
+    prompted only what they may do unasked is tried: `others_are_refused` holds them to the rest.
     """
     random = Random(match.setup.seed)
+    unasked = statement(match.game.name).unasked
     for table, _, _ in match.versions():
-        for seat in table.to_act:
+        for seat in _staying(table):
+            asked = seat in table.to_act
             legal = list(match.game.legal(table.play, seat))
             assert len(set(legal)) == len(legal), f"seat {seat} is listed a command twice at version {table.version}"
             counts = Counter(map(type, legal))
             for kind in match.game.command_types:
-                if counts[kind] <= LISTED:
+                if counts[kind] <= LISTED and (asked or tag_of(kind) in unasked):
                     _refused_but(match, table, seat, kind, legal, random)
 
 
@@ -74,7 +85,11 @@ def _decided(match: Match, table: AnyTable, seat: int, listed: Iterable[Command]
 
 
 def others_are_refused(match: Match) -> None:
-    """Hold: who is not prompted, not seated, late, too early or gone is refused, each for that reason."""
+    """Hold: who is not prompted, not seated, late, too early or gone is refused, each for that reason.
+
+    What a seat is listed unasked is stated to be so.
+    """
+    unasked = {*statement(match.game.name).unasked}
     for table, _, _ in match.versions():
         command = _some_command(match, table)
         for seat in match.seats:
@@ -83,7 +98,8 @@ def others_are_refused(match: Match) -> None:
                 assert outcome(match, table, asked_by(table, seat, stale)) == "turn_over"
                 continue
             if table.status == "playing":
-                assert not list(match.game.legal(table.play, seat)), f"seat {seat} may act unasked at {table.version}"
+                listed = {tag_of(type(other)) for other in match.game.legal(table.play, seat)}
+                assert listed <= unasked, f"seat {seat} may give {listed} unasked at {table.version}"
             for other in _commands(match, table):
                 answer = outcome(match, table, asked_by(table, seat, other))
                 assert answer == _why(table, seat), f"seat {seat} gave {other} at {table.version}: {answer}"
