@@ -55,6 +55,8 @@ def test_a_match_of_steady_and_anyone_comes_to_its_end(game: AnyGame) -> None:
         ("chinkway", 5, {"partners": "five", "deals": 5}, 4),
         ("chinchon", 2, {}, 4),
         ("chinchon", 4, {"limit": 70}, 4),
+        ("kowah", 2, {}, 12),
+        ("kowah", 3, {}, 8),
     ],
 )
 def test_steady_beats_anyone(game: str, seats: int, options: dict[str, bool | int | str], rounds: int) -> None:
