@@ -1,6 +1,7 @@
 """Adding golden logs: which shapes are missing, and which scripts bring them. What is there is only read."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,16 +49,30 @@ class _Found(NamedTuple):
 
 
 def _of_scripts(game: AnyGame, missing: frozenset[str]) -> Iterator[_Found]:
-    """Yield matches of a game, script by script, of the seeds of each the one that brings most, until all is there."""
+    """Yield matches of a game, script by script, of the seeds of each the one that brings most, until all is there.
+
+    A match goes no further than it brings something.
+    """
     left = missing
     for turn in range(ROUNDS):
         for some in zip(*(scripts(game, seed) for seed in range(SEEDS * turn, SEEDS * (turn + 1))), strict=True):
             if not left & (needed(game) | needed_of_any()):
                 return
-            match = max(map(play, some), key=lambda match: len(left & held(match)))
+            matches = [_cut(play(script), left) for script in some]
+            match = max(matches, key=lambda match: (len(left & held(match)), -len(match.stored)))
             if left & held(match):
                 left -= held(match)
                 yield _Found(some[0].name, match)
+
+
+def _cut(match: Match, wanted: frozenset[str]) -> Match:
+    """Return the shortest beginning of a match that brings as much of what is wanted as the whole."""
+    missing, count = wanted & held(match), 1
+    for count, stored in enumerate(match.stored, 1):  # noqa: B007 how far it has come is wanted
+        missing -= held(replace(match, stored=(stored,)))
+        if not missing:
+            break
+    return replace(match, stored=match.stored[:count], decided=match.decided[:count])
 
 
 def _added(folder: Path, name: str, match: Match) -> Path:

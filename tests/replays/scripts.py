@@ -25,7 +25,7 @@ from tests.laws.setups import Setup, covering, game_of, is_endless
 # late in a match and seldom.
 LEFT = 60
 SHORT = 150
-LONG = 240
+LONG = 480
 
 
 class Script(NamedTuple):
