@@ -10,6 +10,7 @@ from events.base import By
 from events.table import Ended, Opened
 from projections import fold
 from projections.table import Table
+from service import bots
 from service.game import REASONS, AnyGame, AnyTable, Ask, Refused
 from service.game import tag_of as command_tag
 from service.referee import Abandon, Create, Referee, Sit
@@ -137,6 +138,11 @@ def test_a_games_reasons_are_codes_with_a_sentence_each(game: AnyGame) -> None:
     for reason, sentence in game.reasons.items():
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", reason)
         assert re.fullmatch(r"[A-Z].+\.", sentence)
+
+
+@EVERY
+def test_a_rival_is_a_bot_that_can_be_seated(game: AnyGame) -> None:
+    assert game.rival is None or bots.find().named(game.rival) is not None
 
 
 @EVERY

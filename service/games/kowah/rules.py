@@ -107,4 +107,5 @@ GAME = Game(
     places=deals.places,
     reveal=reveal,
     reasons=REASONS,
+    rival="steady",
 )

@@ -4,6 +4,8 @@ import json
 from random import Random
 from typing import Any
 
+import pytest
+
 from tests.served import Person
 from tests.service.api.conftest import Company
 
@@ -78,6 +80,28 @@ def test_a_seat_that_is_taken_or_missing_is_refused(ada: Person, url: str) -> No
     assert other.post(f"{path}/seats", {"seat": 0}).json()["code"] == "seat_taken"
     assert other.post(f"{path}/seats", {"seat": 7}).json()["code"] == "no_such_seat"
     other.http.close()
+
+
+@pytest.mark.parametrize(("body", "bots"), [({}, 2), ({"seats": 5}, 4), ({"seats": 2}, 1), ({"bots": ["anyone"]}, 1)])
+def test_a_rival_takes_all_seats_but_one_where_nothing_is_said_of_bots(
+    ada: Person, body: dict[str, Any], bots: int
+) -> None:
+    view = ada.post("/v1/kowah/tables", body).json()
+    name = body.get("bots", ["steady"])[0]
+    seated = [seat["bot"].partition("/")[0] if seat["bot"] else None for seat in view["seats"]]
+    assert seated == [None] * (body.get("seats", 3) - bots) + [name] * bots
+    assert ada.get("/v1/games/kowah").json()["rival"] == "steady"
+
+
+def test_one_post_and_one_seat_start_a_game_against_two_bots(ada: Person) -> None:
+    path = f"/v1/kowah/tables/{ada.post('/v1/kowah/tables', {}).json()['table']}"
+    ada.post(f"{path}/seats", {})
+    assert ada.get(path).json()["status"] == "playing"
+
+
+def test_nobody_is_seated_where_a_table_of_a_game_with_a_rival_is_to_have_no_bots(ada: Person) -> None:
+    seats = ada.post("/v1/kowah/tables", {"bots": []}).json()["seats"]
+    assert [seat["player"] for seat in seats] == [None, None, None]
 
 
 def test_the_host_seats_bots_and_nobody_else_does(ada: Person, url: str) -> None:
