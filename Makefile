@@ -11,6 +11,9 @@ PIP := $(RUN) pip --disable-pip-version-check install -qq
 UNIT := $(wildcard tests/events tests/projections tests/service/auth tests/service/games tests/service/rules \
 	tests/service/test_*.py tests/test_house.py)
 
+# What is counted whole at full size: hands, deals, and how bots do.
+RULES := tests/service/rules tests/service/games tests/service/bots
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help serve test check lint types contracts licences unit laws golden openapi released client bench format hooks lock clean
@@ -43,7 +46,7 @@ unit: $(VENV)/.dev ## Run the unit tests
 	@$(RUN) pytest -n auto $(UNIT) $(ARGS)
 
 laws: $(VENV)/.dev ## Run the laws of every game, the contract and the faults at full size
-	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract tests/faults tests/service/rules $(ARGS)
+	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract tests/faults $(RULES) $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays
