@@ -39,53 +39,6 @@ class Table(NamedTuple):
         return sorted(map(sorted, tables_of(value or []))) == mine
 
 
-class Seat(NamedTuple):
-    """A seat, None for nobody, told by its name, alone or as the only one of a list."""
-
-    seating: Seating
-    seat: int | None
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        if isinstance(value, list) and len(value) == 1:
-            return self.agrees(value[0])
-        if value is None or value is False or value in ("none", "nobody", []):
-            return self.seat is None
-        return self.seating.seat(value) == self.seat
-
-
-class Seats(NamedTuple):
-    """Seats in any order, or `ordered`; told by a list, by one name, by name with true or false, or by whether any."""
-
-    seating: Seating
-    seats: Sequence[int]
-    ordered: bool = False
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        if isinstance(value, bool):
-            return value == bool(self.seats)
-        told = self.seating.seats(value)
-        return told == list(self.seats) if self.ordered else sorted(told) == sorted(self.seats)
-
-
-class PerSeat(NamedTuple):
-    """A number for each seat, told by name, as a list in seat order, or alone for the seat it is asked of."""
-
-    seating: Seating
-    values: Mapping[int, int | None]
-    subject: int
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        if isinstance(value, dict):
-            told = {self.seating.seat(name): number for name, number in value.items()}
-        elif isinstance(value, list):
-            told = dict(zip(sorted(self.values), value, strict=True))
-        else:
-            told = {self.subject: value}
-        if any(isinstance(number, bool) or not isinstance(number, int | None) for number in told.values()):
-            raise TypeError(f"{value!r} tells no numbers")
-        return all(self.values[seat] == number for seat, number in told.items())
-
-
 class Laid(NamedTuple):
     """Who laid off which cards on whose combinations, in order; of one seat, or in all, only the cards may be told."""
 
@@ -109,37 +62,6 @@ class Laid(NamedTuple):
 
     def _of(self, seat: int) -> list[Card]:
         return [card for by, _, cards in self.laid if by == seat for card in cards]
-
-
-class Happened(NamedTuple):
-    """What has happened, by the tags of events; one, several or none of them may be told."""
-
-    tags: Sequence[str]
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        happened = {tag.split(".")[-1] for tag in self.tags}
-        return {name.split(".")[-1] for name in ([value] if isinstance(value, str) else value or [])} <= happened
-
-
-class Each(NamedTuple):
-    """One value for each of several things, told as a list, or alone where there is one; or by their names."""
-
-    values: Mapping[str, Any]
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        if isinstance(value, dict):
-            return all(Is(self.values[name]).agrees(told) for name, told in value.items())
-        mine = list(self.values.values())
-        return mine == value if isinstance(value, list) else len(mine) == 1 and Is(mine[0]).agrees(value)
-
-
-class Count(NamedTuple):
-    """How many there are, told by a number or by whether there are any."""
-
-    many: int
-
-    def agrees(self, value: Any) -> bool:  # noqa: ANN401 a line holds any JSON
-        return Is(bool(self.many) if isinstance(value, bool) else self.many).agrees(value)
 
 
 class Deadwood(NamedTuple):

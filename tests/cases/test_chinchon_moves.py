@@ -13,8 +13,8 @@ from service.game import REASONS
 from service.games.chinchon import GAME
 from service.games.chinchon.hands import melds_of
 from service.rules import melds
-from tests.cases.answers import Answer, Is, aligned, check_answer, is_accepted
-from tests.cases.chinchon_answers import Cards, Count, Deadwood, Happened, Laid, PerSeat, Seat, Seats, Table
+from tests.cases.answers import Answer, Count, Happened, Is, PerSeat, Seat, Seats, aligned, check_answer, is_accepted
+from tests.cases.chinchon_answers import Cards, Deadwood, Laid, Table
 from tests.cases.chinchon_deals import closed, scored, table_after
 from tests.cases.chinchon_given import Move, Situation, move_of, options_of, variants
 from tests.cases.chinchon_layout import Layout

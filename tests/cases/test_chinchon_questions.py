@@ -16,8 +16,8 @@ from service.games.chinchon import GAME
 from service.games.chinchon.hands import melds_of, value_of
 from service.rules.melds import Melds
 from tests.cases import chinchon_reckoning as reckoning
-from tests.cases.answers import Answer, Is, check_answer
-from tests.cases.chinchon_answers import Cards, Deadwood, Each, Laid, Orders, PerSeat, Seat, Seats, Table
+from tests.cases.answers import Answer, Each, Is, PerSeat, Seat, Seats, check_answer
+from tests.cases.chinchon_answers import Cards, Deadwood, Laid, Orders, Table
 from tests.cases.chinchon_census import Census
 from tests.cases.chinchon_deals import Result, answers_of, closed, next_orders, scored, table_after
 from tests.cases.chinchon_given import Situation, move_of, options_of, variants
