@@ -197,8 +197,11 @@ async def _score_sheet(player: Client, path: str, view: Json, title: str) -> Non
         sheet.add_column(
             names.get(seat["player"], seat["player"]), justify="right", footer=f"{_cell(score)}\n{_cell(place)}"
         )
+    deal = None
     for event in scored:
-        sheet.add_row(str(event["deal"]), *map(_cell, event["points"]))
+        # What changes scores between two deals, as coming back does, is told by a row of its own.
+        sheet.add_row(f"after {deal}" if event["deal"] == deal else str(event["deal"]), *map(_cell, event["points"]))
+        deal = event["deal"]
     console = Console(highlight=False, emoji=False)
     console.print(sheet)
     console.print(f"Table {view['table']}: {view['outcome']}")

@@ -219,9 +219,9 @@ class Melds(Generic[CARD]):
         """Return which cards to lay off on the table's combinations, in order, each with its combination's number.
 
         What stays is then best laid out: the fewest points are left. Of several ways: the one that leaves the fewest
-        loose cards, then lays off the fewest, then leaves the fewest combinations, then whose cards that are not loose
-        come first in printed order. So seven cards that all combine stay together. The same cards are laid off in the
-        order that comes first: each time the first one in printed order, on the first combination it fits.
+        loose cards, then the fewest combinations, then whose cards that are not loose come first in printed order, then
+        lays off the fewest. The same cards are laid off in the order that comes first: each time the first one in
+        printed order, on the first combination it fits.
 
         one_a_run  lay at most one card on any one run
         closed     the numbers of combinations that nothing more may be laid on
@@ -244,7 +244,7 @@ class Melds(Generic[CARD]):
         layout = self.best(rest)
         # Of as many points and cards those weigh least that are printed last.
         loose = self._weight_of(layout.loose)
-        return layout.points, len(layout.loose), len(laid), len(layout.combinations), loose
+        return layout.points, len(layout.loose), len(layout.combinations), loose, len(laid)
 
     def _after_one(self, scene: _Scene[CARD], *, one_a_run: bool) -> Iterator[tuple[CARD, int, _Scene[CARD]]]:
         """Yield each card that fits somewhere, the number of that combination, and how things lie then."""

@@ -20,6 +20,7 @@ from projections.games.chinchon.state import (
     evolve,
     must_draw_stock,
     own,
+    printed,
 )
 from projections.games.chinchon.views import View, redact, view
 
@@ -38,6 +39,7 @@ __all__ = [
     "evolve",
     "must_draw_stock",
     "own",
+    "printed",
     "redact",
 ]
 

@@ -47,7 +47,8 @@ HAND = 7
 LOOP = 3
 """How many times in a row all players may begin their turns from the discards."""
 
-_printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
+printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
+"""Return the place of a card in printed order."""
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -109,7 +110,7 @@ class State(Struct):
     closer      who closed this deal, None before, and where nobody did
     starter     who lays out first: who closed, or chose the stock when it was empty for good; None before
     laid        each seat's combinations on the table; None before it has laid out
-    exposed     how many cards each seat laid out itself
+    exposed     how many cards each seat laid out itself, where it kept none; else 0
     chinchon    the seats that laid out Chinchón, in the order in which they did
     irregular   the seats that may not close in this deal any more, in the order in which they erred
     shown       every card turned up in this deal, once, in the order in which they came
@@ -281,7 +282,7 @@ def _drawn(state: State, seat: int, card: SpanishCard | None, in_a_row: int) -> 
     """Put a card that was drawn into a hand; `in_a_row` holds from now on if it began the turn."""
     hand = state.hands[seat]
     if hand is not None and card is not None:
-        insort(hand, card, key=_printed)
+        insort(hand, card, key=printed)
     state.held[seat] += 1
     state.drawn = card
     drew = state.phase.drew if isinstance(state.phase, Turn) else 0
@@ -319,7 +320,7 @@ def _expose(state: State, event: Exposed) -> None:
     for card in laid:
         _show(state, seat, card)
     state.laid[seat] = event.combinations
-    state.exposed[seat] = len(laid)
+    state.exposed[seat] = 0 if event.left else len(laid)
     if event.chinchon:
         state.chinchon += (seat,)
 

@@ -105,7 +105,7 @@ class _Hand:
         options, melds = self.view.options, self.melds
         if len(laid) == 1 and len(laid[0]) == HAND and (options.chinchon == "one_combination" or melds.is_run(laid[0])):
             return -CHINCHON
-        if sum(map(len, laid)) == HAND:
+        if sum(map(len, laid)) == HAND == len(self.cards) - len(down):
             return -options.linked_bonus
         return melds.points(self.cards) - melds.points(down) - sum(map(melds.points, laid))
 

@@ -35,16 +35,17 @@ chinchon-stock_recycled = The stock is empty: { $count ->
    *[other] ; the { $kept } stays face up
 }{ $stock ->
     [none] {""}
-   *[other] . From the top it lies { $stock }
+   *[other] . Top first it lies: { $stock }
 }.
 
 chinchon-stock_drawn = { $seat } draws { $card ->
     [none] a card
    *[other] the { $card }
-} from the stock, in which { $left ->
-    [one] one is
-   *[other] { $left } are
-} left.
+} from the stock, { $left ->
+    [0] which is empty now
+    [one] in which one is left
+   *[other] in which { $left } are left
+}.
 
 chinchon-up_card_taken = { $seat } takes the { $card } from the discards.
 
@@ -70,16 +71,16 @@ chinchon-exposed = { $seat } lays out { $combinations ->
     [true] {": "}Chinchón
    *[false] {""}
 }{ $left ->
-    [0] {" "}and has no card left
-    [one] {" "}and has one card left
-   *[other] {" "}and has { $left } cards left
+    [0] , and has no card left
+    [one] , and has one card left
+   *[other] , and has { $left } cards left
 }.
     .combinations = { $item }
 
 chinchon-lay_off_began = { $seat } may lay off on what { $on } has laid out.
 
 chinchon-laid_off = { $seat } lays the { $card } off on a combination of { $on }, now { $combination }{ $closed ->
-    [true] , and nothing more on it
+    [true] , and may lay nothing more on it now
    *[false] {""}
 }.
 

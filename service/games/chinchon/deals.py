@@ -9,9 +9,9 @@ from events.base import Event
 from events.cards import SpanishCard
 from events.games.chinchon import Dealt, ForehandDrawn, Staked
 from events.table import Shuffled, TurnBegan
-from projections.games.chinchon import HAND, State
+from projections.games.chinchon import HAND, State, printed
 from service.chance import Shuffles, number
-from service.games.chinchon.hands import pack_of, printed
+from service.games.chinchon.hands import pack_of
 from service.rules.packs import hands
 
 LAST_DEAL = 65_535

@@ -26,9 +26,9 @@ from service.games.chinchon.along import happens
 from service.games.chinchon.commands import Auto, Expose, LayOff, Pass
 from service.games.chinchon.deals import PROMPT, turns_from
 from service.games.chinchon.hands import hand_of, layout_of, melds_of, packs_of
-from service.rules.melds import LEAST, Layout
+from service.rules.melds import LEAST, Layout, Plan
 
-_AUTO = Auto()
+AUTO = Auto()
 _PASS = Pass()
 
 
@@ -40,7 +40,7 @@ def legal_exposures(state: State, phase: Exposing) -> Iterator[Command]:
 
 def legal_lay_offs(state: State, phase: LayingOff) -> Iterator[Command]:
     """Yield what may be done at an opportunity to lay off."""
-    yield _AUTO
+    yield AUTO
     for card in dict.fromkeys(hand_of(state, phase.seat)):
         for number in range(len(state.laid[phase.on] or ())):
             if number not in phase.closed and _extended(state, phase.on, card, number):
@@ -138,13 +138,21 @@ def lay_off(state: State, ask: Ask, phase: LayingOff) -> Iterator[Event]:
 
 def auto(state: State, ask: Ask, phase: LayingOff) -> Iterator[Event]:
     """Yield the cards laid off that leave this player the fewest points, and the end of the opportunity."""
-    play, hand = own(state), hand_of(state, phase.seat)
-    best = melds_of(state).lay_offs(
-        hand, state.laid[phase.on] or (), one_a_run=packs_of(state) > 1, closed=phase.closed
-    )
-    for card, number in best:
+    play = own(state)
+    for card, number in _best_lay_off(state, phase):
         yield _laid_off(play, phase, card, number)
     yield from _passed(play, ask, phase)
+
+
+def _best_lay_off(state: State, phase: LayingOff) -> Plan[SpanishCard]:
+    """Return what leaves the fewest points; seven cards that score a bonus together stay so (section 6)."""
+    seat, hand, melds = phase.seat, hand_of(state, phase.seat), melds_of(state)
+    if state.laid[seat] is None:
+        layout = melds.best(hand)
+        linked = len(hand) == HAND and not layout.loose and scoring.earns_linked_bonus(state, seat)
+        if linked or _is_chinchon(state, seat, layout):
+            return ()
+    return melds.lay_offs(hand, state.laid[phase.on] or (), one_a_run=packs_of(state) > 1, closed=phase.closed)
 
 
 def pass_on(state: State, ask: Ask, phase: LayingOff) -> Iterator[Event]:
@@ -169,8 +177,3 @@ def _laid_off(play: State, phase: LayingOff, card: SpanishCard, number: int) -> 
 def _extended(state: State, on: int, card: SpanishCard, number: int) -> Combination | None:
     combinations = state.laid[on] or ()
     return melds_of(state).extended(combinations[number], card)
-
-
-def idle_lay_off() -> Command:
-    """Return what stands for a silent player who may lay off."""
-    return _AUTO

@@ -8,20 +8,20 @@ from functools import cache
 
 from events.cards import SPANISH, SPANISH_40, SpanishCard
 from events.games.chinchon import Options
-from projections.games.chinchon import State
+from projections.games.chinchon import State, printed
 from service.game import Refused
 from service.games.chinchon.commands import Laid
 from service.rules.melds import Fault, Layout, Melds, NoLayout
-
-printed = {card: place for place, card in enumerate(SPANISH)}.__getitem__
-"""Return the place of a card in printed order."""
 
 ONE_PACK_FOR = 4
 """How many may start with one pack; five and more play with two (section 2)."""
 
 SMALL_PACK = 40
 COURTS = ("10", "11", "12")
-COURT = 10
+"""Sota, caballo, rey."""
+
+TEN = 10
+"""What each of them counts with `courts=ten`."""
 
 _REASONS: dict[Fault, str] = {
     "not_held": "card_not_held",
@@ -73,7 +73,7 @@ def value_of(options: Options, card: SpanishCard) -> int:
     if rank not in COURTS:
         return int(rank)
     if options.courts == "ten":
-        return COURT
+        return TEN
     # A pack of 40 has no 8 and 9, and its sota counts 8.
     return int(rank) - 2 if options.pack == SMALL_PACK else int(rank)
 

@@ -23,8 +23,11 @@ def chinchon_winner(state: State, forfeits: Sequence[int]) -> int | None:
 
 
 def lowest(state: State, forfeits: Sequence[int]) -> tuple[int, ...]:
-    """Return who takes the pot where a deal put everybody out: the lowest total, of several the closer (section 8)."""
-    eligible = [seat for seat in state.order if seat not in forfeits] or state.order
+    """Return who takes the pot where a deal put everybody out: the lowest total, of several the closer (section 8).
+
+    Somebody has not resigned, or the match would be over.
+    """
+    eligible = [seat for seat in state.order if seat not in forfeits]
     least = min(state.totals[seat] or 0 for seat in eligible)
     level = tuple(seat for seat in eligible if state.totals[seat] == least)
     return (state.closer,) if state.closer is not None and state.closer in level else level

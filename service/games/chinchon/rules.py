@@ -143,7 +143,7 @@ def idle(state: State, seat: int) -> Command:
         case Exposing():
             return Expose()
         case LayingOff():
-            return exposure.idle_lay_off()
+            return exposure.AUTO
         case Answering() | DealOver():
             return _STAY_OUT
         case unknown:

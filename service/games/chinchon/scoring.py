@@ -41,12 +41,15 @@ def _points(state: State, seat: int, linked: tuple[int, ...]) -> int:
 
 
 def _is_linked(state: State, seat: int) -> bool:
-    """Tell whether a player laid out seven cards that all combine, which is worth something here."""
+    """Tell whether a player laid out just seven cards, all combined, which is worth something here."""
+    return state.exposed[seat] == HAND and seat not in state.chinchon and earns_linked_bonus(state, seat)
+
+
+def earns_linked_bonus(state: State, seat: int) -> bool:
+    """Tell whether seven cards that all combine are worth something here, to this player."""
     options = state.options
-    if not options.linked_bonus or seat in state.chinchon or seat in state.irregular:
-        return False
-    # What was laid off before was no part of it; what a player holds can only become less.
-    return state.exposed[seat] == HAND and (options.chinchon_for == "any" or seat == state.closer)
+    for_whom = options.chinchon_for == "any" or seat == state.closer
+    return bool(options.linked_bonus) and for_whom and seat not in state.irregular
 
 
 def _total(state: State, seat: int, gained: int | None) -> int | None:

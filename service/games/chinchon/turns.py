@@ -18,13 +18,13 @@ from events.games.chinchon import (
     UpCardTaken,
 )
 from events.table import Shuffled
-from projections.games.chinchon import HAND, State, Turn, must_draw_stock
+from projections.games.chinchon import HAND, State, Turn, must_draw_stock, printed
 from service.chance import NUMBERS_PER_DEAL, number
 from service.game import LISTED, Ask, Command, Refused
 from service.games.chinchon import exposure
 from service.games.chinchon.commands import Close, Discard, DrawDiscard, DrawStock, EndTurn
 from service.games.chinchon.deals import PROMPT, following
-from service.games.chinchon.hands import hand_of, layout_of, melds_of, printed
+from service.games.chinchon.hands import hand_of, layout_of, melds_of
 
 TWICE = 2
 

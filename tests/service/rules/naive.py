@@ -67,9 +67,9 @@ class Naive:
             plans[plan] = (
                 layout.points,
                 len(layout.loose),
-                len(plan),
                 len(layout.combinations),
                 self.order(covered),
+                len(plan),
                 [(self.pack.index(card), number) for card, number in plan],
             )
         return min(plans, key=plans.__getitem__)

@@ -3,6 +3,8 @@
 Ids such as CC-R10 name the rulings that the rules of the game list.
 """
 
+from typing import Literal
+
 import pytest
 
 from events.games.chinchon import (
@@ -304,6 +306,14 @@ class TestLayOff:
 
 
 class TestAuto:
+    @pytest.mark.parametrize(("bonus", "laid_off"), [(0, 3), (10, 0)])
+    def test_seven_linked_cards_stay_together_where_that_is_worth_points(
+        self, bonus: Literal[0, 10], laid_off: int
+    ) -> None:
+        """All of them combine either way, with a combination less if the run goes onto the closer's."""
+        match = Match(Options(linked_bonus=bonus)).closed("O2 O3 O4 C6 E6 B6 C1", "O5 O6 O7 E1 E2 E3 E4")
+        assert sum(isinstance(event, LaidOff) for event in match.do(Auto())) == laid_off
+
     def test_the_cards_that_leave_the_fewest_points_are_laid_off_and_the_opportunity_ends(self) -> None:
         """CC-37: even where a set is broken up for it."""
         match = Match().closed("B2 B3 B4 O1 O2 O3 C2", "O5 C5 E5 B5 B6 C1 O12", face_down="B12")

@@ -11,7 +11,7 @@ from events.cards import SpanishCard
 from events.games.chinchon import DealScored, Dealt, Options, PotTaken, Staked, WentOut
 from events.table import Ended, Scored
 from projections.games.chinchon import Turn
-from service.games.chinchon import Close, DrawStock, LayOff, Pass, value_of
+from service.games.chinchon import Close, DrawDiscard, DrawStock, LayOff, Pass, value_of
 from tests.service.games.chinchon.match import CHINCHON, FIVE_LEFT, HANDS, Match
 from tests.service.games.chinchon.test_exposure import eight_of_which_one_is_laid_off
 
@@ -119,6 +119,17 @@ class TestLinked:
     def test_nor_are_seven_of_an_irregular_eight(self) -> None:
         told = eight_of_which_one_is_laid_off(Options(linked_bonus=10, mistakes="table")).scored()
         assert (told.points[1], told.chinchon, told.linked) == (0, (), ())
+
+    def test_nor_are_seven_of_eight_with_which_a_second_draw_ends_the_deal(self) -> None:
+        """CC-R7: always seven cards."""
+        options = Options(linked_bonus=10, mistakes="table", recycles=0)
+        match = Match(options, seats=2).deal(LINKED, HANDS[1]).emptied()
+        match.plays(DrawDiscard()).silent(2).plays(DrawDiscard(), DrawStock())
+        loose = match.state.drawn
+        assert loose is not None
+        assert match.to_act == 0
+        told = match.scored()
+        assert (told.points[0], told.linked) == (value_of(options, loose), ())
 
 
 class TestOut:
