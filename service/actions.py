@@ -34,7 +34,7 @@ class Open(Struct, Generic[COMMAND], frozen=True):
 
 
 class Forbidden(Struct, frozen=True):
-    """A type of command that is refused now, whatever its body, and why."""
+    """A type of command that is refused now, whatever its body, and why: the reason that lies deepest."""
 
     type: CommandTag
     reason: Reason
@@ -85,29 +85,54 @@ def legal_now(game: AnyGame, table: AnyTable, seat: int) -> tuple[Command, ...]:
 
 
 def _reason(game: AnyGame, table: AnyTable, seat: int, kind: type[Command]) -> str:
-    """Return why no command of this kind is legal: what deciding any one of them says."""
+    """Return why no command of this kind is legal: what deciding one of them says.
+
+    Where that is about its card, the others are tried too, and the rarest reason is told: most cards are not held.
+    """
     if table.status == "ended":
         return "ended"
     if table.play is None:
         return "not_started"
     if seat in table.resigned:
         return "resigned"
-    ask = Ask(By(seat=seat), sample(kind), table.at, forfeits=table.resigned)
+    reason = _reason_of(game, table, seat, sample(kind))
+    if reason not in game.reasons:
+        return reason
+    reasons = Counter(_reason_of(game, table, seat, other) for other in _samples(kind))
+    return min(reasons, key=reasons.__getitem__)
+
+
+def _reason_of(game: AnyGame, table: AnyTable, seat: int, command: Command) -> str:
     try:
-        for _ in game.decide(table.play, ask):
+        for _ in game.decide(table.play, Ask(By(seat=seat), command, table.at, forfeits=table.resigned)):
             break
     except Refused as refused:
         return refused.reason
-    message = f"{tag_of(kind)} is accepted from seat {seat} but not listed as legal at version {table.version}"
+    message = f"{command} is accepted from seat {seat} but not listed as legal at version {table.version}"
     raise AssertionError(message)
+
+
+@cache
+def _samples(kind: type[Command]) -> tuple[Command, ...]:
+    """Return the sample of a kind with each value of its first field, if that is one of a list of cards or the like."""
+    first = next(iter(_required(kind).items()), None)
+    match first:
+        case (str(name), inspect.LiteralType(values) | inspect.Metadata(inspect.LiteralType(values))):
+            return tuple(replace(sample(kind), **{name: value}) for value in values)
+        case _:
+            return (sample(kind),)
 
 
 @cache
 def sample(kind: type[Command]) -> Command:
     """Return some command of a kind, the first that its schema allows: right in shape, whatever the rules say of it."""
+    return msgspec.convert({name: _sample(field) for name, field in _required(kind).items()}, kind)
+
+
+def _required(kind: type[Command]) -> dict[str, inspect.Type]:
     described = inspect.type_info(kind)
     assert isinstance(described, inspect.StructType)  # noqa: S101 for the type checker: a Command is a Struct
-    return msgspec.convert({field.name: _sample(field.type) for field in described.fields if field.required}, kind)
+    return {field.name: field.type for field in described.fields if field.required}
 
 
 def _sample(kind: inspect.Type) -> object:

@@ -13,7 +13,10 @@ from projections.table import Table
 from service.actions import actions, legal_now, sample
 from service.chance import Chance
 from service.game import LISTED, AnyTable, Ask, Command, Refused
+from service.games.chinchon import GAME as CHINCHON
+from service.games.chinchon import DrawStock, LayOff
 from service.referee import Create, Referee, Resign, Sit, Start
+from tests.service.games.chinchon.match import HANDS, Match
 from tests.toy.events.toy import Options
 from tests.toy.service.toy import GAME, Hold, Lay, Pledge
 
@@ -147,3 +150,17 @@ def test_a_sample_is_right_in_shape() -> None:
 def test_a_sample_can_be_decided(kind: type[Command]) -> None:
     with pytest.raises(Refused, match="not_started"):
         say(opened(), Ask(By(seat=0), sample(kind), 1))
+
+
+def test_of_several_reasons_the_one_that_lies_deepest_is_told() -> None:
+    """Most cards are not held; what keeps a player from closing is what their own cards count."""
+    match = Match().deal(*HANDS[1:]).plays(DrawStock())
+    assert refused(match)["chinchon.close"] == "deadwood_over_limit"
+    match = Match().closed(*HANDS[:3])
+    match.plays(LayOff("O1", 0))
+    assert refused(match)["chinchon.lay_off"] == "does_not_fit"
+
+
+def refused(match: Match) -> dict[str, str]:
+    """Return why the seat that must act may not do what it may not do."""
+    return {told.type: told.reason for told in actions(CHINCHON, match.table, match.to_act).refused}
