@@ -105,7 +105,8 @@ class TableRoutes:
         self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
         self._command = msgspec.json.Decoder(self.commands)
         self._path = f"/v1/{game.name}/tables"
-        self._kind = game.title.replace(" ", "")
+        # In the names of operations, which generated clients turn into functions: a title may have accents.
+        self._kind = game.name.title().replace("_", "")
         self._event_types = TableEvent | game.projection.events
         self._view_type = _view_of(game)
         self._done_type = _typed(Done, self._event_types, self._view_type)

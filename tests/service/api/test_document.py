@@ -314,9 +314,13 @@ def test_a_link_gives_its_target_all_that_this_must_have() -> None:
         assert must <= link["parameters"].keys() <= parameters.keys(), (source["operationId"], name)
 
 
+def test_the_name_of_an_operation_can_be_that_of_a_function_in_any_language() -> None:
+    assert [route.name for route in ROUTES if not re.fullmatch("[a-z][A-Za-z0-9]*", route.name)] == []
+
+
 def test_whoever_opens_a_table_is_led_to_all_that_is_done_there() -> None:
     for game in GAMES:
-        kind = game.title.replace(" ", "")
+        kind = game.name.title()
         led = {name for source, name, _ in links() if source["operationId"] == f"open{kind}Table"}
         assert led >= {f"get{kind}Table", f"take{kind}Seat", f"get{kind}Actions", f"post{kind}Command"}
 
