@@ -62,10 +62,10 @@ class Company:
 
 
 @contextmanager
-def seated(url: str) -> Iterator[Company]:
-    """Give a table whose match has just begun, for a block."""
+def seated(url: str, wanted: object = None) -> Iterator[Company]:
+    """Give a table whose match has just begun, opened with this body, for a block."""
     people = [Person(url, f"Player {number}") for number in range(5)]
-    opened = people[0].post("/v1/chinkway/tables")
+    opened = people[0].post("/v1/chinkway/tables", wanted)
     path = f"/v1/chinkway/tables/{opened.json()['table']}"
     for seat, person in enumerate(people):
         assert person.post(f"{path}/seats", {"seat": seat}).status_code == 201

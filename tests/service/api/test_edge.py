@@ -37,7 +37,9 @@ def health(url: str, *headers: str) -> Raw:
 
 def place(route: Endpoint, company: Company) -> str:
     """Return a path of a route, at which there is something."""
-    table = company.path.rpartition("/")[2]
+    of_game = route.tag in {game.name for game in games.find()}
+    at = company.people[0].post(f"/v1/{route.tag}/tables").headers["Location"] if of_game else company.path
+    table = at.rpartition("/")[2]
     path = route.path.format(table=table, player=company.people[0].id, game="chinkway", page="shuffle", token="0" * 26)
     return f"{path}?id={company.people[0].id}" if route.name == "getPlayers" else path
 

@@ -5,14 +5,20 @@ from random import Random
 from typing import Any
 
 from tests.served import Person
-from tests.service.api.conftest import Company
+from tests.service.api.conftest import Company, seated
 
-DEALS = 10
+DEALS = 5
 
 
-def test_five_clients_play_ten_deals_to_a_result_that_all_of_them_see(company: Company) -> None:
-    with ThreadPoolExecutor(5) as clients:
-        views = list(clients.map(_played, company.people, range(5), [company.path] * 5))
+def test_five_clients_play_a_match_to_a_result_that_all_of_them_see(url: str) -> None:
+    with seated(url, {"options": {"deals": DEALS, "partners": "five"}}) as company:
+        with ThreadPoolExecutor(5) as clients:
+            views = list(clients.map(_played, company.people, range(5), [company.path] * 5))
+        _holds_together(company, views)
+
+
+def _holds_together(company: Company, views: list[dict[str, Any]]) -> None:
+    """Hold that all have seen one match to its end, and that its events add up to what they saw."""
     public = [{name: view[name] for name in ("outcome", "scores", "places", "version", "head")} for view in views]
     assert public[0]["outcome"] == "finished"
     assert public == [public[0]] * 5

@@ -72,7 +72,7 @@ def test_without_sign_up_every_seat_needs_a_token(called: Called, valkey_url: st
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("play", "whist"), "There is no game 'whist' at this server; it has chinkway"),
+        (("play", "whist"), "There is no game 'whist' at this server; it has chinchon, chinkway, kowah"),
         (("play", "chinkway", "--option", "deals"), "write name=value"),
         (("play", "chinkway", "--seats", "9"), "--seats"),
     ],
