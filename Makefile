@@ -46,7 +46,8 @@ unit: $(VENV)/.dev ## Run the unit tests
 	@$(RUN) pytest -n auto $(UNIT) $(ARGS)
 
 laws: $(VENV)/.dev ## Run the laws of every game, the contract and the faults at full size
-	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract tests/faults $(RULES) $(ARGS)
+	@EVENFOLD_LAWS=full $(RUN) pytest -n auto tests/laws tests/contract tests/faults tests/replays $(RULES) \
+		tests/service/cli/test_serve.py $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays
