@@ -36,6 +36,9 @@ class Layout:
         self.count = situation.seating.count
         self.pool = Counter(reckoning.PACK)
         self.waited = {*situation.declared.values()}
+        if situation.options.either_pair == "on":
+            told = [situation.hands[seat] for seat in situation.declared if seat in situation.hands]
+            self.waited |= {kind for hand in told for kind in reckoning.waits(hand)}
         for cards in [*situation.hands.values(), *situation.has.values()]:
             self._take(cards)
         stock = situation.told.get("stock")
