@@ -12,7 +12,7 @@ from service import logs
 from service.api.connection import Connection
 from service.api.server import configured
 from service.app import create
-from service.cli.processes import GRACE_S, on_end, tell_ready
+from service.cli.processes import GRACE_S, on_end, settle_memory, tell_ready
 from service.cli.sentences import told
 from service.settings import Settings
 from service.store import connect
@@ -38,6 +38,7 @@ class _Worker(uvicorn.Server):
         on_end(self.end)
         asyncio.get_running_loop().set_exception_handler(logs.of_loop)
         await super().startup(sockets)
+        settle_memory()
         tell_ready()
 
     def end(self) -> None:

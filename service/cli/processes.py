@@ -7,6 +7,7 @@ reaches the supervisor alone, which then ends everything in order.
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -32,6 +33,9 @@ STEADY_S = 30.0
 TRIES = 5
 """How often a process may end by itself without ever having been ready."""
 
+YOUNG = 20_000
+"""How many objects more than there were the garbage collector is to wait for."""
+
 restarts = Counter("evenfold_restarts_total", "How often a part of the server was started again.", "part")
 
 _ROOT = Path(service.__file__).parents[1]
@@ -46,6 +50,16 @@ def environment(additions: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for another process of ours: it finds the code that runs here."""
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     return {**os.environ, "PYTHONPATH": path, **additions}
+
+
+def settle_memory() -> None:
+    """Set the garbage collector for a process that has made what stays, and makes little that refers to itself.
+
+    It would look through all of that again and again: a tenth of a command's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG)
 
 
 def tell_ready() -> None:

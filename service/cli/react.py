@@ -6,7 +6,7 @@ import uvloop
 
 from service import logs
 from service.app import service
-from service.cli.processes import on_end, tell_ready
+from service.cli.processes import on_end, settle_memory, tell_ready
 from service.cli.sentences import told
 from service.reactors.run import run
 from service.settings import Settings
@@ -24,5 +24,6 @@ async def _react(settings: Settings) -> None:
     stop = asyncio.Event()
     on_end(stop.set)
     async with service(settings) as parts:
+        settle_memory()
         tell_ready()
         await run(parts, stop=stop)
