@@ -76,8 +76,9 @@ class _Hand:
         return by_kind[TakeDiscard if best >= _TAKES * self.worth(self.cards) else DrawStock]
 
     def _waits(self, command: Discard) -> int:
-        """Return how many live cards a declaration waits for; 0 for none, for a dead wait is no better."""
-        return 0 if command.checki is None else self.live[command.checki]
+        """Return how many live cards a declaration waits for; 0 for none, and where it comes to nothing."""
+        # Who waits for the card wins by it before the declaration is made.
+        return 0 if command.checki is None or command.card in self.feeding else self.live[command.checki]
 
     def _kept(self, card: MoneyCard) -> float:
         """Return what the hand is worth without a card."""

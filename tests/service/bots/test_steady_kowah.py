@@ -60,6 +60,10 @@ def test_what_another_waits_for_is_not_thrown() -> None:
     hand = "C2 C2 C3 S3 M3 C7 M7 M6 RF"
     assert discard(hand) == Discard("RF")
     assert discard(hand, declared=(None, "RF", None)) != Discard("RF")
+    ready = "C2 C2 C3 S3 M3 C7 M7 S7 RF"
+    kept = discard(ready, Discard("RF", "C2"), declared=(None, "RF", None))
+    assert isinstance(kept, Discard)
+    assert kept.card != "RF"
 
 
 def test_three_alike_are_no_triplet_beside_a_pair_of_their_rank() -> None:
