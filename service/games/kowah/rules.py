@@ -23,6 +23,7 @@ REASONS = {
     "card_not_held": "The card is not in the player's hand.",
     "declare_after_discard": "A player declares after a discard of their own.",
     "already_declared": "The player has declared, which holds for the whole deal.",
+    "nothing_to_come": "The stock has ended, and with this discard the deal: nothing can come any more.",
     "no_pair": "The eight cards do not hold a pair of that kind.",
     "no_triplets": "The six cards beside the pair are not two triplets.",
     "not_two_two_one": "A triplet of the pair's rank must make two, two and one of the three suits with it.",

@@ -38,7 +38,8 @@ def legal_discards(state: State, phase: Discarding) -> Iterator[Command]:
     hand = hand_of(state, seat)
     for card in dict.fromkeys(hand):
         yield _DISCARD[card]
-        yield from (Discard(card, kind) for kind in ready.pairs(_without(hand, card)))
+        if state.stock_left:
+            yield from (Discard(card, kind) for kind in ready.pairs(_without(hand, card)))
 
 
 def legal_checki(state: State, seat: int) -> Iterator[Command]:
@@ -124,6 +125,9 @@ def checki(state: State, ask: Ask, seat: int) -> Iterator[Event]:
 def _may_declare(state: State, seat: int, hand: Sequence[MoneyCard], kind: MoneyCard) -> None:
     if state.declared[seat] is not None:
         raise Refused("already_declared")
+    # With the last discard the deal is over, so that nothing can come that is waited for.
+    if state.stock_left == 0:
+        raise Refused("nothing_to_come")
     ready.check(hand, kind)
 
 

@@ -160,8 +160,9 @@ class TestStockEnd:
         match = Match(Options(last_discard="on"), seats=2).deal(TWOS, TWOS.replace("C2", "M2"), last="S8").run_down(1)
         seat = match.to_act
         match.plays(DrawStock())
-        events = match.do(Discard("S8", "C2" if seat == 0 else "M2"))
-        assert events[:2] == (Discarded(seat, "S8", None), StockEnded())
+        assert not any(isinstance(command, Discard) and command.checki for command in match.legal())
+        assert match.reason(Discard("S8", "C2" if seat == 0 else "M2")) == "nothing_to_come"
+        assert match.do(Discard("S8"))[:2] == (Discarded(seat, "S8", None), StockEnded())
         assert not match.events(Declared)
 
 
