@@ -50,28 +50,43 @@ def decide(state: State, ask: Ask) -> Iterator[Event]:
 
     Whose turn it is comes first, then what was done in it before, then the cards.
     """
-    phase, seat, command = state.phase, ask.by.seat, ask.command
+    phase, seat = state.phase, ask.by.seat
+    command: KowahCommand = ask.command
     if isinstance(phase, Over):
         raise Refused("not_now")
     if isinstance(phase, Drawing) and isinstance(command, Checki) and seat is not None and seat == state.thrower:
         return turns.checki(state, ask, seat)
     if phase.seat != seat:
         raise Refused("not_your_turn")
-    match phase, command:
-        case Drawing(), DrawStock():
+    if isinstance(command, Checki):
+        raise Refused("declare_after_discard")
+    return _begun(state, ask, phase) if isinstance(phase, Drawing) else _ended(state, ask, phase)
+
+
+def _begun(state: State, ask: Ask, phase: Drawing) -> Iterator[Event]:
+    """Return what the command makes of the beginning of a turn."""
+    command: DrawStock | TakeDiscard | Discard = ask.command
+    match command:
+        case DrawStock():
             return turns.draw_stock(state, ask, phase)
-        case Drawing(), TakeDiscard():
+        case TakeDiscard():
             return turns.take_discard(state, phase)
-        case Drawing(), Discard():
+        case Discard():
             raise Refused("draw_first")
-        case Discarding(), Discard():
+        case unknown:
+            assert_never(unknown)
+
+
+def _ended(state: State, ask: Ask, phase: Discarding) -> Iterator[Event]:
+    """Return what the command makes of the end of a turn."""
+    command: DrawStock | TakeDiscard | Discard = ask.command
+    match command:
+        case Discard():
             return turns.discard(state, ask, phase)
-        case Discarding(), DrawStock() | TakeDiscard():
+        case DrawStock() | TakeDiscard():
             raise Refused("already_drawn")
-        case _, Checki():
-            raise Refused("declare_after_discard")
-        case _:
-            raise Refused("not_now")
+        case unknown:
+            assert_never(unknown)
 
 
 def idle(state: State, seat: int) -> Command:
