@@ -19,6 +19,7 @@ from projections.games.kowah.state import (
     hands_left,
     must_draw_stock,
     points_of,
+    printed,
 )
 from projections.games.kowah.views import Result, View, redact, view
 
@@ -37,6 +38,7 @@ __all__ = [
     "hands_left",
     "must_draw_stock",
     "points_of",
+    "printed",
     "redact",
 ]
 

@@ -33,7 +33,8 @@ HAND = 8
 LOOP = 3
 """How many times in a row all players may begin their turns from the discards."""
 
-_printed = {card: place for place, card in enumerate(MONEY)}.__getitem__
+printed = {card: place for place, card in enumerate(MONEY)}.__getitem__
+"""Return the place of a card in printed order."""
 
 
 class Drawing(Struct, frozen=True, gc=False):
@@ -203,7 +204,7 @@ def _hold(state: State, seat: int, card: MoneyCard | None) -> None:
     """Put the card that begins a turn into a hand."""
     hand = state.hands[seat]
     if hand is not None and card is not None:
-        insort(hand, card, key=_printed)
+        insort(hand, card, key=printed)
     state.held[seat] += 1
     state.drawn = card
     state.phase = Discarding(seat)

@@ -5,7 +5,7 @@ that are lacking: each live card a little. So what is whole counts most, then wh
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from events.cards import MONEY, MoneyCard
@@ -14,13 +14,17 @@ from service.chance import Draws
 from service.game import AnyView, Command
 from service.games.kowah.commands import Discard, DrawStock, TakeDiscard
 from service.games.kowah.deals import COPIES
-from service.games.kowah.ready import TRIPLET
-
-# Honours match none but their own kind, so each is a rank by itself.
-_RANK: Final[dict[MoneyCard, str]] = {card: card[1:] if card[1:].isdigit() else card for card in MONEY}
+from service.games.kowah.ready import RANK, TRIPLET, without
 
 # How likely one live card comes to a player in time, in parts of the cards that are not seen.
 _COMES: Final = 2.5
+
+# What is left, in live cards, of a pair with none live for its wait: a little, so that such hands are still told apart,
+# and as a card that was taken may be thrown again.
+_DEAD: Final = 0.2
+
+# How much of the likelihood is left where two cards must come: either may be thrown while the other is waited for.
+_BOTH: Final = 0.5
 
 # How much more the hand must be worth with the discard to take it; a card of the stock brings something too.
 _TAKES: Final = 1.3
@@ -49,7 +53,7 @@ class _Hand:
         self.live = _live(view, cards)
         self.of_rank = Counter[str]()
         for card, copies in self.live.items():
-            self.of_rank[_RANK[card]] += copies
+            self.of_rank[RANK[card]] += copies
         self.comes = _COMES / max(sum(self.live.values()), 1)
         others = (kind for seat, kind in enumerate(view.declared) if seat != view.you)
         self.feeding = {kind for kind in others if kind is not None}
@@ -70,9 +74,9 @@ class _Hand:
         by_kind = {type(command): command for command in legal}
         card = self.view.discard
         if card is None or TakeDiscard not in by_kind:
-            return by_kind.get(DrawStock, legal[0])
+            return by_kind[DrawStock]
         cards = [*self.cards, card]
-        best = max(self.worth(_without(cards, each)) for each in set(cards) if each != card)
+        best = max(self.worth(without(cards, each)) for each in set(cards) if each != card)
         return by_kind[TakeDiscard if best >= _TAKES * self.worth(self.cards) else DrawStock]
 
     def _waits(self, command: Discard) -> int:
@@ -82,17 +86,17 @@ class _Hand:
 
     def _kept(self, card: MoneyCard) -> float:
         """Return what the hand is worth without a card."""
-        return self.worth(_without(self.cards, card)) * (_FEEDS if card in self.feeding else 1)
+        return self.worth(without(self.cards, card)) * (_FEEDS if card in self.feeding else 1)
 
     def worth(self, cards: Sequence[MoneyCard]) -> float:
         """Return how likely eight cards become ready in time, by a measure of its own."""
-        ranks = Counter(map(_RANK.__getitem__, cards))
+        ranks = Counter(map(RANK.__getitem__, cards))
         triplets = {rank: self._triplet(rank, held) for rank, held in ranks.items()}
         whole = sum(triplets.values())
         squares = sum(worth * worth for worth in triplets.values())
         total = 0.0
         for kind, copies in Counter(cards).items():
-            rank = _RANK[kind]
+            rank = RANK[kind]
             # The triplets of all ranks but the pair's own, and of that what is left beside the pair.
             own = triplets[rank]
             rest, rest_squares = whole - own, squares - own * own
@@ -106,19 +110,19 @@ class _Hand:
         live = self.live[kind]
         if copies > 1:
             # What is held above two is lost to the wait.
-            return 0.2 + live
-        return max(live - 1, 0.2) * live * self.comes
+            return _DEAD + live
+        return max(live - 1, _DEAD) * live * self.comes
 
     def _triplet(self, rank: str, held: int) -> float:
         """Return how likely so many cards of a rank become three."""
         chance = min(self.of_rank[rank] * self.comes, 1)
         if held >= TRIPLET:
             return 1
-        return chance if held == TRIPLET - 1 else chance * chance / 2
+        return chance if held == TRIPLET - 1 else _BOTH * chance * chance
 
     def _beside(self, cards: Sequence[MoneyCard], kind: MoneyCard, rank: str) -> float:
         """Return what a triplet of the pair's own rank is worth beside it: of the two other suits, both."""
-        others = [card for card in cards if card != kind and _RANK[card] == rank]
+        others = [card for card in cards if card != kind and RANK[card] == rank]
         if len(others) < TRIPLET - 1:
             return 0
         if len(others) >= TRIPLET:
@@ -137,9 +141,3 @@ def _live(view: View, cards: Sequence[MoneyCard]) -> Counter[MoneyCard]:
     # What was seen and has left the pile is held by somebody, and most likely by whom we know to hold it.
     gone = {kind: max(seen[kind], pile[kind] + held[kind]) for kind in MONEY}
     return Counter({kind: max(COPIES - copies, 0) for kind, copies in gone.items()})
-
-
-def _without(cards: Iterable[MoneyCard], card: MoneyCard) -> list[MoneyCard]:
-    rest = list(cards)
-    rest.remove(card)
-    return rest

@@ -9,10 +9,9 @@ from events.base import Event
 from events.cards import MONEY, MoneyCard
 from events.games.kowah import SEATS, DealScored, Dealt, FirstDrawn, How, StockEnded, Won
 from events.table import Ended, Scored, Shuffled, TurnBegan
-from projections.games.kowah import HAND, State, points_of
+from projections.games.kowah import HAND, State, points_of, printed
 from service.chance import Shuffles, number
 from service.game import Ask
-from service.games.kowah.ready import printed
 from service.rules.packs import hands
 from service.rules.standing import highest_wins
 
@@ -57,7 +56,7 @@ def win(state: State, ask: Ask, won: Won) -> Iterator[Event]:
     yield from _over(state, ask, DealScored(state.deal, won.seat, won.how, won.multiplier))
 
 
-def draw(state: State, ask: Ask) -> Iterator[Event]:
+def end_drawn(state: State, ask: Ask) -> Iterator[Event]:
     """Yield the end of the stock, with which a deal is drawn, and what follows from it."""
     yield StockEnded()
     yield from _over(state, ask, DealScored(state.deal, None, None, 0))

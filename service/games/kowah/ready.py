@@ -7,15 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 from events.cards import MONEY, MoneyCard
+from projections.games.kowah import printed
 from service.game import Refused
 
 TRIPLET = 3
 
-printed = {card: place for place, card in enumerate(MONEY)}.__getitem__
-"""Return the place of a card in printed order."""
+RANK: dict[MoneyCard, str] = {card: card[1:] if card[1:].isdigit() else card for card in MONEY}
+"""What cards of a triplet have in common; honours match none but their own kind, so each is a rank by itself."""
 
-# Honours match none but their own kind, so each is a rank by itself.
-_RANK: dict[MoneyCard, str] = {card: card[1:] if card[1:].isdigit() else card for card in MONEY}
+
+def without(cards: Sequence[MoneyCard], card: MoneyCard) -> list[MoneyCard]:
+    """Return cards in their order but for one copy of this one, which is among them."""
+    rest = list(cards)
+    rest.remove(card)
+    return rest
 
 
 def pairs(hand: Sequence[MoneyCard]) -> tuple[MoneyCard, ...]:
@@ -33,13 +38,11 @@ def check(hand: Sequence[MoneyCard], kind: MoneyCard) -> None:
 
 def _against(hand: Sequence[MoneyCard], kind: MoneyCard) -> str | None:
     """Return why the six cards beside a pair of this kind are not two triplets that suit it, None if they are."""
-    rest = list(hand)
-    rest.remove(kind)
-    rest.remove(kind)
+    rest = without(without(hand, kind), kind)
     # Six cards fall into triplets of one rank each if there are three of each rank, or six: no need to try each split.
-    if any(n % TRIPLET for n in Counter(map(_RANK.__getitem__, rest)).values()):
+    if any(n % TRIPLET for n in Counter(map(RANK.__getitem__, rest)).values()):
         return "no_triplets"
-    alike = {card for card in rest if _RANK[card] == _RANK[kind]}
+    alike = {card for card in rest if RANK[card] == RANK[kind]}
     # With the pair xx each triplet of its rank is yyz or yzz. Of six such cards there are at most four a suit, so
     # both triplets can be made so whenever both suits are there and x is not.
     return "not_two_two_one" if alike and (kind in alike or len(alike) != 2) else None  # noqa: PLR2004 y and z

@@ -14,6 +14,7 @@ from service.game import Ask, Command, Refused
 from service.games.kowah import deals, ready
 from service.games.kowah.commands import Checki, Discard, DrawStock, TakeDiscard
 from service.games.kowah.deals import MULTIPLIER, PROMPT, turns_from
+from service.games.kowah.ready import without
 
 # Commands are immutable, so one of each serves every table.
 _DRAW_STOCK = DrawStock()
@@ -39,7 +40,7 @@ def legal_discards(state: State, phase: Discarding) -> Iterator[Command]:
     for card in dict.fromkeys(hand):
         yield _DISCARD[card]
         if state.stock_left:
-            yield from (Discard(card, kind) for kind in ready.pairs(_without(hand, card)))
+            yield from (Discard(card, kind) for kind in ready.pairs(without(hand, card)))
 
 
 def legal_checki(state: State, seat: int) -> Iterator[Command]:
@@ -62,7 +63,7 @@ def draw_stock(state: State, ask: Ask, phase: Drawing) -> Iterator[Event]:
         how: How = "self_draw" if winner == seat else "opponent_draw"
         yield from deals.win(state, ask, Won(winner, card, how, seat, MULTIPLIER[how]))
     elif left == 0 and state.options.last_discard == "off":
-        yield from deals.draw(state, ask)
+        yield from deals.end_drawn(state, ask)
     else:
         yield PROMPT[seat]
 
@@ -94,7 +95,7 @@ def discard(state: State, ask: Ask, phase: Discarding) -> Iterator[Event]:
         raise Refused("card_not_held")
     if state.declared[seat] is not None and card != drawn(state):
         raise Refused("hand_declared")
-    rest = _without(hand, card)
+    rest = without(hand, card)
     if kind is not None:
         _may_declare(state, seat, rest, kind)
     _, *others = turns_from(state.order, seat)
@@ -106,7 +107,7 @@ def discard(state: State, ask: Ask, phase: Discarding) -> Iterator[Event]:
         yield from deals.win(state, ask, Won(winner, card, how, seat, MULTIPLIER[how]))
     elif state.stock_left == 0:
         yield Discarded(seat, card, None)
-        yield from deals.draw(state, ask)
+        yield from deals.end_drawn(state, ask)
     else:
         yield Discarded(seat, card, others[0])
         if kind is not None:
@@ -155,9 +156,3 @@ def drawn(state: State) -> MoneyCard:
     if state.drawn is None:
         raise ValueError(f"no card was drawn in deal {state.deal}, or it is hidden from this fold")
     return state.drawn
-
-
-def _without(hand: Sequence[MoneyCard], card: MoneyCard) -> list[MoneyCard]:
-    rest = list(hand)
-    rest.remove(card)
-    return rest
