@@ -173,7 +173,7 @@ def test_options_that_contradict_each_other_open_no_table(ann: Person) -> None:
 def test_some_hundred_commands_are_played_by_people_who_know_no_rules(company: Company) -> None:
     random = Random(4)
     ada = company.people[0]
-    for _ in range(200):
+    for _ in range(100):
         # A bot that is prompted moves between any two requests.
         prompted: dict[Person, Json] = {}
         while not prompted:
@@ -184,8 +184,8 @@ def test_some_hundred_commands_are_played_by_people_who_know_no_rules(company: C
             assert acts["open"][0]["example"] in acts["legal"]
         company.command(person, random.choice(acts["legal"]))
     view = company.view(ada)
-    assert view["version"] > 250
-    assert view["deal"] > 25
+    assert view["version"] > 125
+    assert view["deal"] > 12
     versions = [decision["version"] for decision in company.decisions(ada)]
     assert versions == list(range(1, len(versions) + 1))
     assert len(versions) >= view["version"]
