@@ -28,7 +28,7 @@ from service import bots
 from service.bots import Bot, Bots, Choose
 from service.chance import SEED_BYTES, Draws
 from service.cli.games import found
-from service.cli.sentences import Unusable, say
+from service.cli.sentences import Failed, Unusable, printing, say
 from service.game import AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.ids import new_id
 from service.reactors.bots import bot_to_act, choice
@@ -39,6 +39,12 @@ LEVEL = 0.95
 
 FEWEST = 3
 """How many observations an interval needs."""
+
+ALIKE = 1e-9
+"""Observations that lie no further apart are alike, but for how they were rounded."""
+
+BARREN = 100
+"""After so many rounds in a row in which no deal was scored, none will be."""
 
 MS_PER_S = 1_000
 
@@ -100,25 +106,46 @@ class Round(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A mean, and how far from it the true one may lie; None where too few observations tell nothing of that."""
+    """A mean, and how far from it the true one may lie.
+
+    None where observations tell nothing of that: they are too few, or all alike, as the share of a bot that sits alone.
+    """
 
     mean: float
     within: float | None
 
 
 def arena(wanted: Wanted, modules: Sequence[str]) -> None:
-    """Play the deals and print what each bot made of them; raise Unusable where they can't be played."""
+    """Play the deals and print what each bot made of them, also of those that were played when it is stopped.
+
+    Raise Unusable where they can't be played, and Failed where fewer were.
+    """
     clock = _Clock()
     prepared = prepare(wanted, clock.watched(bots.find()), modules)
     seed = random.SystemRandom().randrange(2**32) if wanted.seed is None else wanted.seed
-    played = list(_shown(rounds(prepared, seed), wanted.deals))
-    sheets = Console(highlight=False, emoji=False)
+    played: list[Round] = []
+    stopped = False
+    try:
+        played.extend(_shown(rounds(prepared, seed), wanted.deals))
+    except KeyboardInterrupt:
+        stopped = True
+    if not played:
+        raise Failed("It was stopped before a round was over")
     labels = tuple(dict.fromkeys(prepared.lineup))
-    sheets.print(_of_bots(prepared.game.title, labels, played))
+    with printing():
+        _print(prepared.game.title, labels, played, seed)
+    say(clock.told(labels))
+    if stopped:
+        raise Failed(f"It was stopped before {_many(wanted.deals, 'deal')} were played")
+
+
+def _print(title: str, labels: Sequence[str], played: Sequence[Round], seed: int) -> None:
+    sheets = Console(highlight=False, emoji=False)
+    sheets.print(_of_bots(title, labels, played))
     if len(labels) > 1:
         sheets.print(_of_pairs(labels, played))
+    sys.stdout.write("Games count points up or down; who plays better is told by the place.\n")
     sys.stdout.write(_summary(played, seed))
-    say(clock.told(labels))
 
 
 def prepare(wanted: Wanted, known: Bots, modules: Sequence[str] = ()) -> Arena:
@@ -228,7 +255,7 @@ def _result(game: AnyGame, table: AnyTable, scored: Sequence[Scored]) -> Result:
 def estimate(values: Sequence[float]) -> Estimate:
     """Return the mean of observations that hang on nothing in common, and half the interval around it."""
     within = None
-    if len(values) >= FEWEST:
+    if len(values) >= FEWEST and max(values) - min(values) > ALIKE:
         within = _student(len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
     return Estimate(statistics.fmean(values), within)
 
@@ -258,18 +285,23 @@ def of_pair(played: Sequence[Round], one: str, other: str) -> tuple[Estimate, ..
 
 
 def _shown(coming: Iterator[Round], deals: int) -> Iterator[Round]:
-    """Yield rounds until so many deals were played, and show on the error stream how far it is."""
+    """Yield rounds until so many deals were played, and show on the error stream how far it is.
+
+    A round may bring none, as all its matches were left before; raise Failed where one after another does.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("Deals", total=deals)
-        played = 0
+        played = barren = 0
         for each in coming:
             yield each
             played += each.deals
             progress.update(bar, completed=played)
-            # A match without deals that are scored would go on for ever.
-            if played >= deals or not each.deals:
+            if played >= deals:
                 return
+            barren = 0 if each.deals else barren + 1
+            if barren == BARREN:
+                raise Failed(f"In {BARREN} rounds in a row no deal was scored; --moves may leave them too early")
 
 
 def _of_bots(title: str, labels: Sequence[str], played: Sequence[Round]) -> Sheet:
@@ -301,8 +333,14 @@ def _cell(each: Estimate) -> str:
 def _summary(played: Sequence[Round], seed: int) -> str:
     deals, matches = sum(each.deals for each in played), sum(each.matches for each in played)
     left = sum(each.left for each in played)
-    unended = f", of which {left} did not end and count as they stood" if left else ""
-    return f"{deals} deals, {matches} matches{unended}; {len(played)} rounds, ± for {LEVEL:.0%}; --seed {seed}\n"
+    as_stood = "counts as it stood" if left == 1 else "count as they stood"
+    unended = f", of which {left} did not end and {as_stood}" if left else ""
+    counted = f"{_many(deals, 'deal')}, {_many(matches, 'match', 'matches')}{unended}; {_many(len(played), 'round')}"
+    return f"{counted}, ± for {LEVEL:.0%}; --seed {seed}\n"
+
+
+def _many(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 class _Clock:

@@ -5,6 +5,7 @@ Failed      it could have been done, and was not: exit code 1
 """
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,18 @@ def told() -> Iterator[None]:
         yield
     except (Occupied, StoreFailed, StoreUnfit, KeysUnfit) as obstacle:
         raise Unusable(str(obstacle)) from None
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Turn what keeps results from the standard output, such as a full disk, into Failed."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still to be written would fail once more, and with a traceback, when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Failed(f"The output can't be written: {error.strerror}") from None
 
 
 def say(sentence: str, style: str = "") -> None:

@@ -2,10 +2,13 @@
 
 import random
 import re
+import signal
 import statistics
+import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +19,7 @@ from service.cli.arena import Arena, Options, Wanted
 from service.game import AnyView, Command
 from service.games.chinchon.commands import Reenter
 from tests.laws.setups import TOY
-from tests.service.cli.processes import Called
+from tests.service.cli.processes import ROOT, Called, command
 from tests.toy.service.toy import HAND
 
 SHORT = ("--option", "deals=5", "--option", "partners=five")
@@ -44,7 +47,7 @@ def test_what_bots_made_of_their_deals_is_told_with_intervals(called: Called) ->
     assert wins
     assert points
     assert 1 <= float(place[1]) <= 5
-    assert wins.groups() == ("0.200", "0.000")
+    assert wins.groups() == ("0.200", "–")
     assert "15 deals, 3 matches; 3 rounds, ± for 95%; --seed 3" in told.printed
     assert "A move took anyone/1 " in told.told
     assert "Deals" in told.told
@@ -89,8 +92,8 @@ def test_bots_that_play_alike_do_as_well_as_each_other_to_the_last_point() -> No
     alike = prepared("chinkway", {"one": anyone.choose, "two": anyone.choose}, 5, {"deals": 5, "partners": "five"})
     played = list(islice(arena.rounds(alike, seed=1), 3))
     for each in arena.of_pair(played, "one/1", "two/1"):
-        assert each.within is not None
-        assert max(abs(each.mean), each.within) < 1e-9
+        assert abs(each.mean) < 1e-9
+        assert each.within is None
 
 
 def test_a_win_is_shared_by_those_who_share_the_first_place() -> None:
@@ -121,7 +124,56 @@ def test_a_deal_after_which_players_came_back_is_one_deal() -> None:
 def test_a_match_without_end_is_left_and_counts_as_it_stands(called: Called) -> None:
     told = called("arena", "toy", "anyone", "--games", TOY, "--deals", "3", "--moves", "60", "--seed", "1")
     assert told.code == 0, told.told
-    assert re.search(r"1 matches, of which 1 did not end and count as they stood", told.printed)
+    assert "1 match, of which 1 did not end and counts as it stood; 1 round," in told.printed
+
+
+def test_rounds_without_a_deal_do_not_end_the_others(called: Called) -> None:
+    told = called("arena", "kowah", "steady", "--moves", "110", "--deals", "10", "--seed", "1")
+    assert told.code == 0, told.told
+    deals, rounds = (re.search(rf"(\d+) {what}", told.printed) for what in ("deals", "rounds"))
+    assert deals
+    assert rounds
+    assert int(deals[1]) == 10
+    assert int(rounds[1]) > 10
+
+
+def test_where_no_deal_is_scored_for_long_that_is_told(called: Called) -> None:
+    told = called("arena", "toy", "anyone", "--games", TOY, "--moves", "1")
+    assert (told.code, told.printed) == (1, "")
+    assert "evenfold: In 100 rounds in a row no deal was scored" in told.told
+
+
+@pytest.fixture
+def interrupted() -> Iterator[None]:
+    """Press Ctrl-C after a second."""
+    former = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 1)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, former)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_what_was_played_before_it_is_stopped_is_told(called: Called) -> None:
+    told = called("arena", "toy", "anyone", "--games", TOY, "--deals", "1000000", "--option", "deals=3")
+    assert told.code == 1
+    assert rows(told.printed).keys() == {"anyone/1"}
+    assert told.told.endswith("evenfold: It was stopped before 1000000 deals were played.\n")
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_where_not_one_round_was_played_that_is_told(called: Called) -> None:
+    told = called("arena", "toy", "anyone", "--games", TOY, "--moves", "1000000000")
+    assert (told.code, told.printed) == (1, "")
+    assert told.told.endswith("evenfold: It was stopped before a round was over.\n")
+
+
+def test_an_output_without_room_is_told_in_a_sentence() -> None:
+    asked = command("arena", "toy", "anyone", "--games", TOY, "--deals", "3", "--option", "deals=3")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(asked, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "evenfold: The output can't be written: No space left on device."
 
 
 @pytest.mark.parametrize(
@@ -152,6 +204,7 @@ def test_an_interval_is_students() -> None:
     assert mean == 3
     assert within == pytest.approx(2.776 * statistics.stdev(range(5)) / 5**0.5, abs=0.002)
     assert arena.estimate([1, 2]) == (1.5, None)
+    assert arena.estimate([2, 2, 2]) == (2, None)
 
 
 def test_of_a_hundred_intervals_ninety_five_hold_the_mean() -> None:
