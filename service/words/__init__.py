@@ -16,6 +16,7 @@ How a catalogue speaks of an event (`.` in its tag is `-` in the message's name,
 - A list or an object is written entry by entry by the message's attribute `.f`, where it has one: there `$item` is the
   entry (a struct's fields bear their own names), `$seat` the name of the seat of that number, `$name` a member's name.
   Where the message itself does not write `$f`, each entry is a line of its own after it.
+- A list inside an entry, its field `g`, is written entry by entry by the message's attribute `.f_g`, where it has one.
 """
 
 import re
@@ -69,8 +70,9 @@ class Words:
         message = str(event.__struct_config__.tag).replace(".", "-")
         writing = _Writing(self, message, names)
         lines = [self.say(message, writing.members(event))]
-        for field in self._apart(message):
-            lines += writing.entries(field, _hints(type(event))[field], getattr(event, field))
+        hints = _hints(type(event))
+        for field in filter(hints.__contains__, self._apart(message)):
+            lines += writing.entries(field, hints[field], getattr(event, field))
         return lines
 
     def who(self, by: By, names: Names) -> str:
@@ -120,11 +122,12 @@ class Words:
 
 
 class _Writing(NamedTuple):
-    """How the fields of one event become the variables of its message."""
+    """How the fields of one event, or of an entry of its list `within`, become the variables of its message."""
 
     words: Words
     message: str
     names: Names
+    within: str = ""
 
     def members(self, struct: msgspec.Struct, prefix: str = "") -> Arguments:
         """Return every field as variables."""
@@ -139,9 +142,8 @@ class _Writing(NamedTuple):
             case msgspec.Struct():
                 return self.members(value, f"{name}_")
             case tuple() | list() | dict():
-                text = (
-                    self.row(name, kind, value) if value and not self.words.tells_apart(self.message, name) else NOTHING
-                )
+                apart = not self.within and self.words.tells_apart(self.message, name)
+                text = self.row(name, kind, value) if value and not apart else NOTHING
                 return {name: text, f"{name}_count": len(value)}
             case int() if _is(kind, Seat):
                 return {name: self.names.seats[value], f"{name}_number": value}
@@ -152,7 +154,7 @@ class _Writing(NamedTuple):
 
     def row(self, name: str, kind: object, items: Sequence[object] | Mapping[str, object]) -> str:
         """Return a list, entry by entry where the message says how."""
-        if self.words.has(self.message, name) or isinstance(items, Mapping):
+        if self.words.has(self.message, self._attribute(name)) or isinstance(items, Mapping):
             return ENTRIES.join(self.entries(name, kind, items)) or NOTHING
         kinds = list(_item_kinds(kind, len(items)))
         texts = [str(self.one(kind, item)) for kind, item in zip(kinds, items, strict=True)]
@@ -166,10 +168,12 @@ class _Writing(NamedTuple):
                 variables = [{"name": key, "item": self.one(object, item)} for key, item in items.items()]
             case tuple() | list():
                 kinds = _item_kinds(kind, len(items))
-                variables = [self._entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))]
+                writing = self._replace(within=self._attribute(name))
+                variables = [writing.entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))]
             case _:  # Null: hidden, or there is none.
                 variables = []
-        return filter(None, (self.words.say(self.message, entry, name) for entry in variables))
+        attribute = self._attribute(name)
+        return filter(None, (self.words.say(self.message, entry, attribute) for entry in variables))
 
     def one(self, kind: object, value: object) -> Value:
         """Return a value as one variable."""
@@ -189,13 +193,18 @@ class _Writing(NamedTuple):
             case _:
                 return str(value)
 
-    def _entry(self, index: int, entry: tuple[object, object]) -> Arguments:
+    def entry(self, index: int, entry: tuple[object, object]) -> Arguments:
+        """Return an entry of the list that this is within, of its annotation, as variables."""
         kind, item = entry
         seats = self.names.seats
         arguments: Arguments = {"seat": seats[index]} if index < len(seats) else {}
         return arguments | (
             self.members(item) if isinstance(item, msgspec.Struct) else self.variables("item", kind, item)
         )
+
+    def _attribute(self, name: str) -> str:
+        """Return the attribute that writes the entries of this field."""
+        return f"{self.within}_{name}" if self.within else name
 
 
 class _Variables(visitor.Visitor):

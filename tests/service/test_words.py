@@ -7,9 +7,12 @@ from typing import get_args
 import pytest
 from fluent.runtime import FluentResource
 from fluent.syntax import ast
+from msgspec import inspect
 
 from events.base import Event
 from events.cards import FRENCH
+from events.games import kowah
+from events.games.kowah import FinalHands
 from events.table import Created, Opened, Order, SeatTaken, Shuffled, TableEvent
 from projections import fold
 from service.game import AnyGame
@@ -55,7 +58,27 @@ def test_every_way_to_write_a_field_is_of_a_field_of_its_event(game: AnyGame) ->
         written = messages(catalogue)
         for event in get_args(union):
             attributes = {attribute.id.name for attribute in written[tag_of(event)].attributes}
-            assert attributes <= set(event.__struct_fields__), event
+            assert attributes <= set(fields_of(event)), event
+
+
+def fields_of(event: type[Event]) -> Iterator[str]:
+    """Yield the names of an event's fields, and of those of its entries behind the list that holds them."""
+    for field in entry_fields(inspect.type_info(event)):
+        yield field.name
+        yield from (f"{field.name}_{inner.name}" for inner in entry_fields(field.type))
+
+
+def entry_fields(kind: inspect.Type) -> Iterator[inspect.Field]:
+    """Yield the fields of a struct, or of those in a list."""
+    match kind:
+        case inspect.StructType(fields=fields):
+            yield from fields
+        case inspect.VarTupleType(item_type=item):
+            yield from entry_fields(item)
+        case inspect.Metadata(type=plain):
+            yield from entry_fields(plain)
+        case _:
+            pass
 
 
 def told(match: Match) -> Iterator[tuple[Event, str]]:
@@ -93,6 +116,15 @@ def test_who_sits_down_is_told_by_name_with_the_nonce() -> None:
 def test_spanish_cards_go_by_number_and_suit() -> None:
     words = Words(next(game for game in GAMES if game.name == "chinchon"))
     assert words.tell(Shuffled(65_536, ("O12", "E7")), NAMES) == ["Shuffle 65536 gives 12-oros 7-espadas."]
+
+
+def test_hands_that_deals_left_are_told_a_line_a_deal() -> None:
+    words = Words(next(game for game in GAMES if game.name == "kowah"))
+    hands = (FinalHands(1, (("C2", "OT"), None, ("M9",))), FinalHands(2, (("S1",), None, ("RF", "RF"))))
+    assert words.tell(kowah.Opened(hands), NAMES)[1:] == [
+        "Deal 1: Seat0 held 2-coins Old-Thousand; Seat2 held 9-myriads.",
+        "Deal 2: Seat0 held 1-strings; Seat2 held Red-Flower Red-Flower.",
+    ]
 
 
 def test_what_a_long_match_opens_is_told_a_line_a_shuffle() -> None:

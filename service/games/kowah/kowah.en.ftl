@@ -59,3 +59,8 @@ kowah-opened = What was hidden is shown: the hands that { $hands_count ->
     [one] the deal
    *[other] each of { $hands_count } deals
 } left.
+    .hands = Deal { $deal }: { $hands }.
+    .hands_hands = { $item ->
+        [none] {""}
+       *[other] { $seat } held { $item }
+    }
