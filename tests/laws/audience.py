@@ -77,3 +77,14 @@ def seen_by(event: Event, viewer: int | None) -> dict[str, Any]:
         elif audience == "each":
             fields[name] = [part if seat == viewer else None for seat, part in enumerate(fields[name])]
     return fields
+
+
+def is_for_all(event: Event) -> bool:
+    """Tell whether every viewer may see the whole event, by what is stated alone."""
+    tag = tag_of(type(event))
+    return {*statement(tag.partition(".")[0]).events[tag].values()} <= {"all"}
+
+
+def is_unseen(event: Event, viewer: int | None) -> bool:
+    """Tell whether this viewer may not see the whole event, by what is stated alone."""
+    return not is_for_all(event) and seen_by(event, viewer) != msgspec.json.decode(msgspec.json.encode(event))

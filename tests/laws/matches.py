@@ -62,6 +62,13 @@ class Match:
         """Read every entry."""
         return [self.game.projection.decode(stored.e) for stored in self.stored]
 
+    def at(self, version: int) -> AnyTable:
+        """Return the table at a version."""
+        table = self.empty()
+        for entry, stored in zip(self.entries()[:version], self.stored, strict=False):
+            fold.add(self.game.projection, table, entry, stored.h)
+        return table
+
     def versions(self) -> Iterator[tuple[AnyTable, Entry[Raw, Event], Stored]]:
         """Yield the table at each version, folded in place, with the entry that led to it."""
         table = self.empty()

@@ -1,7 +1,7 @@
 """Law 2: whoever can't tell two tables apart by what it may see gets the same bytes from both, whatever it asks.
 
-Twins are played side by side on two stages. At every step of theirs, or the last of them, the viewer, and everybody
-who sees no cards, asks both for the same, on every route; the answers must be alike byte for byte, errors, headers and
+Twins are played side by side on two stages. At steps of theirs that were chosen the viewer, and everybody who sees no
+cards, asks both for the same, on every route; the answers must be alike byte for byte, errors, headers and
 lengths included.
 """
 
@@ -19,15 +19,13 @@ from service.referee import Create, Leave, Sit, Start
 from tests.laws.calls import Call, Moment, calls, is_of_a_table, posted
 from tests.laws.setups import FULL
 from tests.laws.stages import Numbering, Said, Stage
-from tests.laws.twins import Orders, Twins
+from tests.laws.twins import Twins
+from tests.laws.worlds import Orders
 
-# Of what is not a plain look each call is made so often in twins, at most at every `LEAST`th step, and as how many of
-# those who have no seat anything is asked at a step. At full size half of all is asked at every step.
-# Before the last `STEPS` steps of twins nothing is asked: the longer they are, the more is only played.
-OFTEN = 1
-LEAST = 4
-STEPS = 1_000 if FULL else 24
-ROLES = 6 if FULL else 2
+# Of what is not a plain look every so many calls are made at a step, others at the next, and as how many of those who
+# have no seat anything is asked at a step.
+STRIDE = 6 if FULL else 12
+ROLES = 4 if FULL else 2
 
 # What changes whoever asks it: the last thing that is asked.
 ENDING = frozenset({("DELETE", "/v1/me")})
@@ -117,18 +115,17 @@ def nothing_hidden_is_told(twins: Twins, stages: tuple[Stage, Stage]) -> int:
     told = 0
     for table, entry, _ in twins.match.versions():
         pair.decide(entry, table.version)
-        if table.version > max(twins.first, twins.last - STEPS):
+        if table.version in twins.asked:
             told += _held(pair, table, own)
         if table.version == twins.last:
-            told += _everywhere(pair, table, routes)
-            return told
+            _somebody_sees_the_difference(pair)
+            return told + (_everywhere(pair, table, routes) if twins.everywhere else 0)
     raise AssertionError(f"the match ended before version {twins.last}")
 
 
 def _held(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
     """Ask on these routes, as the viewer, as who gave up, whose eyes are a spectator's now, and as some others."""
     told = 0
-    stride = 2 if FULL else max(min(pair.twins.last - pair.twins.first, STEPS) // OFTEN, LEAST)
     random = Random(f"{pair.twins.viewer} {table.version}")
     seated = [seat for seat in table.taken if seat == pair.twins.viewer or seat in table.resigned]
     others = [*_others(seated)]
@@ -141,7 +138,7 @@ def _held(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
             first, *further = calls(route, moment)
             (plain if route.method == "GET" else rest).append(first)
             rest += further
-        for call in (*plain, *rest[random.randrange(stride) :: stride]):
+        for call in (*plain, *rest[random.randrange(STRIDE) :: STRIDE]):
             pair.alike(call, role, table.version)
             told += 1
     return told
@@ -162,7 +159,6 @@ def _everywhere(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
     routes = [route for route in routes if route.path not in MEASURED]
     lasting = [route for route in routes if (route.method, route.path) not in ENDING]
     told = _held(pair, table, lasting)
-    _somebody_sees_the_difference(pair)
     if pair.twins.viewer is not None:
         for method, path in sorted(ENDING & {(route.method, route.path) for route in routes}):
             pair.alike(Call(method, path), f"seat {pair.twins.viewer}", table.version)
@@ -171,10 +167,11 @@ def _everywhere(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
 
 
 def _somebody_sees_the_difference(pair: Pair) -> None:
-    """Hold: the twins are two worlds, and there are eyes that see it."""
-    look = Call("GET", f"/v1/{pair.twins.match.game.name}/tables/{{table}}")
+    """Hold: the twins are two worlds, and there are eyes that see it, in their view or in what has just happened."""
+    path = f"/v1/{pair.twins.match.game.name}/tables/{{table}}"
+    looks = (Call("GET", path), Call("GET", f"{path}/events?after={pair.twins.last - 1}"))
     roles = [role for role in pair.casts[0].tokens if role.startswith("seat ")]
-    first, second = ([cast.say(look, role) for role in roles] for cast in pair.casts)
+    first, second = ([cast.say(look, role) for role in roles for look in looks] for cast in pair.casts)
     assert list(map(Numbering().of, first)) != list(map(Numbering().of, second)), (
         "nobody sees that the cards lie otherwise"
     )
@@ -190,7 +187,7 @@ def call_of(game: AnyGame, command: Command, key: str) -> Call:
     once, path = ("Idempotency-Key", key), f"/v1/{game.name}/tables"
     match command:
         case Create(seats=seats, options=options, start=start):
-            return posted(path, {"seats": seats, "options": options, "start": start}, once)
+            return posted(path, {"seats": seats, "options": options, "start": start, "bots": []}, once)
         case Sit(seat=seat, nonce=nonce):
             return posted(f"{path}/{{table}}/seats", {"seat": seat, "nonce": nonce}, once)
         case Leave():

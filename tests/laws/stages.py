@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from redis import Redis
@@ -33,6 +33,8 @@ from service.streams import keys_of, table_stream
 from tests.laws.calls import Call, posted
 from tests.served import served
 from tests.stated import Stated
+
+T = TypeVar("T")
 
 # The clock of all stages: no two moments are the same, so that tables lie in one order in every lobby.
 _MOMENTS = count(1_700_000_000_000, 1_000)
@@ -117,6 +119,14 @@ class Numbering:
         return self.known.setdefault(found[0], f"<{kind} {len(self.known)}>")
 
 
+class _AsFarAsStated(Stated):
+    """Stated orders, after which packs lie as they are printed: whoever leaves at the end may have play go on alone."""
+
+    def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
+        """Return the pack in the order stated for c; as it is, if that comes after all that are stated."""
+        return tuple(pack) if c > max(self._orders) else super().shuffle(pack, c)
+
+
 @dataclass
 class Stage:
     """A server that deals stated orders, table by table, and one connection to it."""
@@ -128,7 +138,7 @@ class Stage:
 
     def chances(self, table: AnyTable) -> Shuffles:
         """Return the chance of a table: its stated orders, or its own where none were stated."""
-        return Stated(self.orders[table.id]) if table.id in self.orders else chance_of(table)
+        return _AsFarAsStated(self.orders[table.id]) if table.id in self.orders else chance_of(table)
 
     def clock(self) -> int:
         """Return a moment a second after the one before, UTC in ms."""

@@ -19,7 +19,7 @@ from tests.laws.matches import Match, play
 from tests.laws.pairs import ENDING, Cast, call_of, cast, give
 from tests.laws.setups import GAMES, MODULES, Setup
 from tests.laws.stages import Numbering, Said, Stage, staged
-from tests.laws.twins import Orders
+from tests.laws.worlds import Orders
 from tests.stores import everything
 
 ALIENS = ("stranger", "revoked", "erased")

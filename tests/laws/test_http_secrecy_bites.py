@@ -12,10 +12,11 @@ from msgspec.structs import replace as changed
 from events.base import Event
 from projections.table import Table
 from service.game import AnyGame, Ask, Command, Refused
+from tests.laws.matches import play
 from tests.laws.pairs import nothing_hidden_is_told
 from tests.laws.setups import Setup
 from tests.laws.stages import staged, two_stores
-from tests.laws.twins import Twins, Wanted, twins
+from tests.laws.twins import Twins, twins
 from tests.toy.events.toy import Dealt, Drew, Options
 from tests.toy.projections.toy import State, View, redact, view
 from tests.toy.service.toy import GAME, REASONS, decide, legal
@@ -136,7 +137,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
 @pytest.fixture(scope="module", params=[None, 1], ids=["spectator", "seat"])
 def found(request: pytest.FixtureRequest) -> Twins:
     """Give twins for a spectator, and for a seat."""
-    return twins(Wanted(SETUP, 2, request.param, left=False))
+    return twins(play(SETUP), 2, request.param)
 
 
 def test_the_toy_as_it_is_tells_nothing(told: Held, found: Twins) -> None:
@@ -145,6 +146,7 @@ def test_the_toy_as_it_is_tells_nothing(told: Held, found: Twins) -> None:
 
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_game_that_leaks_is_noticed(leak: str, told: Held) -> None:
-    viewer = None if "spectator" in leak else 1
+    """Its twins are found by the game as it leaks, as those of a game that ships are."""
+    viewer, game = None if "spectator" in leak else 1, LEAKS[leak]
     with pytest.raises(AssertionError, match="what lies hidden"):
-        told(LEAKS[leak], twins(Wanted(SETUP, 2, viewer, left=False)))
+        told(game, twins(play(SETUP, game), 2, viewer))
