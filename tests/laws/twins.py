@@ -31,7 +31,7 @@ from tests.laws.worlds import Deal, Orders, World, begins_a_deal, furthest_world
 # for another world.
 MATCHES = 60 if FULL else 40
 MOST_PLAYED = 250
-CHANGES = 24
+CHANGES = 24 if FULL else 10
 
 # How far into a deal twins may go, in parts of it: over its end, up to it, and less, where less has been laid open.
 PARTS = (0.6, 0.25)
@@ -40,7 +40,7 @@ BEYOND = 4
 # Twins are played until none brings so much that is new, or so many stretches turned out to have no twin that does;
 # what goes unseen counts most. Whatever is asked, playing costs so many versions and those that are played.
 LEAST_NEW = 2 if FULL else 4
-FRUITLESS = 200 if FULL else 40
+FRUITLESS = 200 if FULL else 24
 WORTH = {"unseen": 4, "to be done": 4, "done": 1}
 PLAYED = 100
 
