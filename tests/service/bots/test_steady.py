@@ -64,10 +64,9 @@ def test_steady_beats_anyone(game: str, seats: int, options: dict[str, bool | in
     prepared = arena.prepare(Wanted(game, ["steady", "anyone"], seats, options, 1, 50_000, None), bots.find())
     played = list(islice(arena.rounds(prepared, seed=1), 20 * rounds if FULL else rounds))
     place, wins, _ = arena.of_pair(played, "steady/1", "anyone/1")
-    assert place.within is not None
-    assert wins.within is not None
-    assert place.mean + place.within < 0
-    assert wins.mean - wins.within > 0
+    # Where all rounds came out alike there is no interval.
+    assert place.mean + (place.within or 0) < 0
+    assert wins.mean - (wins.within or 0) > 0
 
 
 def test_a_game_without_a_strategy_is_played_as_anyone_plays_it() -> None:
