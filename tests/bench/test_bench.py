@@ -9,8 +9,10 @@ from tests.bench import compare, report
 from tests.bench.__main__ import PARTS, measure
 from tests.bench.report import Report, Sheet
 from tests.bench.size import LEAST
+from tests.sizes import CI
 
 
+@pytest.mark.skipif(not CI, reason="takes a quarter of a minute: in CI, and with the laws")
 def test_every_part_comes_out_with_its_figures() -> None:
     found = measure(PARTS, LEAST, Console(quiet=True))
     assert found.sheets.keys() == {*PARTS, "share"}
@@ -22,6 +24,7 @@ def test_every_part_comes_out_with_its_figures() -> None:
     assert report.read(report.written(found)).sheets == found.sheets
 
 
+@pytest.mark.skipif(not CI, reason="takes ten seconds: in CI, and with the laws")
 def test_revisions_take_turns_and_are_measured_by_the_bench_of_here() -> None:
     head, here = compare.reports(["HEAD", "."], ["steps", "--quick"], 2)
     for found in (head, here):

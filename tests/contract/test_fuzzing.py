@@ -5,13 +5,12 @@ All checks of schemathesis are made on each answer, narrowed only as tests/contr
 200 to each route that takes a body.
 """
 
-import os
-
 from hypothesis import HealthCheck, settings
 
 from tests.contract.api import API, ROUTES, Case, Visitor
+from tests.sizes import sized
 
-REQUESTS = 10_000 if os.environ.get("EVENFOLD_LAWS") == "full" else 1_000
+REQUESTS = sized(600, 1_500, 10_000)
 ASKED = [route for route in ROUTES if route.parameters or route.body]
 
 

@@ -4,7 +4,6 @@ Every link is followed from a real answer, for every game; then schemathesis cha
 makes up, and looks for what is still there after it was deleted, or not there after it was made.
 """
 
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -22,10 +21,11 @@ from service.chance import Shuffles
 from service.game import AnyGame
 from tests.contract.api import API, ROUTES, SHIPPED, Case, Visitor
 from tests.served import Person, served
+from tests.sizes import sized
 
 T = TypeVar("T")
 
-SCENARIOS = 100 if os.environ.get("EVENFOLD_LAWS") == "full" else 20
+SCENARIOS = sized(10, 20, 100)
 NAMED = {route.name: route for route in ROUTES}
 
 

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.deploy.dockerfile import Built, Instruction, instructions, words_of
 from tests.deploy.store import DEPLOY
 from tests.service.cli.processes import PATIENCE_S, person, until
+from tests.sizes import CI
 from tests.stores import free_port
 from tests.tree import ROOT, tracked
 
 DOCKERFILE = DEPLOY / "Dockerfile"
 
 
+@pytest.mark.skipif(not CI, reason="takes half a minute: in CI, and with the laws")
 def test_the_image_plays_and_holds_what_runs_and_nothing_else(tmp_path: Path) -> None:
     # One test, for it takes half a minute to build one.
     image = Built(DOCKERFILE, ROOT, tmp_path)

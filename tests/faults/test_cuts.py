@@ -13,8 +13,8 @@ import pytest
 from tests.faults.clients import Post, people, seated
 from tests.faults.cutting import Cutter, cutting
 from tests.faults.ledger import lines_of
-from tests.laws.setups import FULL
 from tests.served import Person, served
+from tests.sizes import FULL
 from tests.stores import asking
 from tests.wire import Direction
 

@@ -19,12 +19,12 @@ import httpx
 
 from service.ids import key_of
 from tests.faults.ledger import audited
-from tests.laws.setups import FULL
 from tests.served import Person
 from tests.service.cli.processes import Server, serving, until
+from tests.sizes import sized
 from tests.stores import free_port
 
-ROUNDS = 200 if FULL else 30
+ROUNDS = sized(6, 30, 200)
 
 # One supervisor in ten rounds: with it all start anew, and what was killed often does so without a pause again.
 VICTIMS = ["valkey", " api ", " react "] * 3 + ["supervisor"]

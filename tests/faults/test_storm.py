@@ -24,8 +24,8 @@ from service.ids import new_id
 from service.pipe import Awaiting, Command, Pipe
 from service.settings import Settings
 from service.streams import Stored, table_stream
-from tests.laws.setups import FULL
 from tests.served import Person, served
+from tests.sizes import FULL
 
 pytestmark = pytest.mark.anyio
 

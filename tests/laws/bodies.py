@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from msgspec import inspect
 
 from service.game import Command
-from tests.laws.setups import FULL
+from tests.sizes import FULL
 
 COMMAND = TypeVar("COMMAND", bound=Command)
 

@@ -21,7 +21,8 @@ from service.game import REASONS, AnyGame, AnyTable, Ask, Command, Refused
 from service.ids import new_id, new_salt
 from service.referee import NEUTRAL, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, genesis, head_after
-from tests.laws.setups import FULL, Setup, game_of
+from tests.laws.setups import Setup, game_of
+from tests.sizes import FULL
 
 _encode = msgspec.json.Encoder().encode
 

@@ -17,10 +17,10 @@ from service.auth.scopes import SCOPES
 from service.game import AnyGame, AnyTable, Command
 from service.referee import Create, Leave, Sit, Start
 from tests.laws.calls import Call, Moment, calls, is_of_a_table, posted
-from tests.laws.setups import FULL
 from tests.laws.stages import Numbering, Said, Stage
 from tests.laws.twins import Twins
 from tests.laws.worlds import Orders
+from tests.sizes import FULL
 
 # Of what is not a plain look every so many calls are made at a step, others at the next, and as how many of those who
 # have no seat anything is asked at a step.

@@ -1,10 +1,9 @@
 """How the tables of the laws are set up: every option at each value, every legal number of seats, by fixed seeds.
 
-Options are chosen so that every two values that go together come up together. `EVENFOLD_LAWS=full` plays thousands of
+Options are chosen so that every two values that go together come up together. `make laws` plays thousands of
 deals and every number of seats with every number of bots; unset, each of these comes up once.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,8 +14,8 @@ from service import games
 from service.game import AnyGame, Refused
 from tests.laws.audience import statement
 from tests.laws.covering import Row, cover, pieces
+from tests.sizes import FULL
 
-FULL = os.environ.get("EVENFOLD_LAWS") == "full"
 TOY = "tests.toy.service.toy"
 MODULES = (TOY,)
 """The games of the laws that lie outside the tree."""

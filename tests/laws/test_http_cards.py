@@ -24,13 +24,14 @@ from tests.laws.audience import seen_by, tag_of
 from tests.laws.calls import Call, Moment, calls, is_of_a_table
 from tests.laws.matches import Match
 from tests.laws.pairs import Cast, call_of, cast, give, role_of
-from tests.laws.setups import FULL, GAMES, MODULES
+from tests.laws.setups import GAMES, MODULES
 from tests.laws.stages import Said, Stage, staged
 from tests.laws.twins import reaching
 from tests.laws.worlds import begins_a_deal
+from tests.sizes import FULL, sized
 
 # Of what is not a plain look every so many calls are made by somebody at a step, others at the next.
-STRIDE = 1 if FULL else 8
+STRIDE = sized(40, 8, 1)
 TURNS = 4 if FULL else 1
 
 Reader = tuple[str, int | None, int | None]

@@ -6,9 +6,10 @@ import pytest
 
 from service.game import AnyGame, tag_of
 from tests.laws.pairs import nothing_hidden_is_told
-from tests.laws.setups import FULL, GAMES, MODULES
+from tests.laws.setups import GAMES, MODULES
 from tests.laws.stages import Stage, staged, two_stores
 from tests.laws.twins import chosen
+from tests.sizes import FULL
 
 REACHING = 3
 TURNS = range(4) if FULL else (REACHING,)

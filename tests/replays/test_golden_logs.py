@@ -15,11 +15,12 @@ from projections import fold, lobby
 from service.game import AnyGame, AnyTable, Ask
 from service.referee import Create, Referee
 from tests.laws import playing, replaying, secrecy
-from tests.laws.setups import FULL, GAMES
+from tests.laws.setups import GAMES
 from tests.replays import scripts
 from tests.replays.adding import Folders, add, missing
 from tests.replays.keeping import final_views, folder_of, kept, read, views_in, write
 from tests.replays.shapes import needed
+from tests.sizes import FULL
 
 MOST_BYTES = 1_500_000
 """Of all golden logs: they are in every checkout."""

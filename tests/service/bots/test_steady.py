@@ -11,9 +11,10 @@ from service.cli import arena
 from service.cli.arena import Wanted
 from service.game import AnyGame
 from tests.laws.matches import play
-from tests.laws.setups import FULL, TOY, Setup, covering
+from tests.laws.setups import TOY, Setup, covering
 from tests.laws.worlds import a_choice_needs_no_secrets
 from tests.service.bots.steady import GAMES, STEADY, played_by_steady
+from tests.sizes import FULL
 
 EVERY = pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
 

@@ -12,12 +12,13 @@ import hiredis
 import httpx
 import pytest
 
-from tests.laws.setups import FULL
 from tests.served import Person
 from tests.service.cli.processes import Called, Server, one_line, person, processes, run, serving, starting, until
+from tests.sizes import CI, FULL
 from tests.stores import BINARIES, DURABLE, free_port
 from tests.stores import serving as store_serving
 
+TWICE = [["valkey", "valkey"]]
 ALONE = [["valkey"], [" api "], [" react "]]
 """Each part of a server by itself, to be killed."""
 
@@ -83,7 +84,7 @@ def test_a_signal_during_the_start_ends_everything_too(tmp_path: Path) -> None:
         assert not parts.keys() & processes().keys()
 
 
-@pytest.mark.parametrize("victims", [["valkey", "valkey"], [" api ", " react "], *ALONE * FULL])
+@pytest.mark.parametrize("victims", [[" api ", " react "], *TWICE * CI, *ALONE * FULL])
 def test_what_is_killed_right_after_its_start_is_started_again(tmp_path: Path, victims: list[str]) -> None:
     with starting(tmp_path) as server:
         killed: set[int] = set()

@@ -3,7 +3,7 @@
 What loose cards a hand leaves does not depend on which suit is which. So of hands that differ in that alone one is
 laid out, and counted as often as there are such hands: up to 24 times.
 
-At small size (`EVENFOLD_LAWS` unset) the hands that leave few points are counted from the other side: made of
+At small size (`make test`) the hands that leave few points are counted from the other side: made of
 combinations and of loose cards that count no more. At full size every hand is laid out, which takes some minutes.
 """
 
@@ -19,8 +19,8 @@ import pytest
 
 from events.cards import SPANISH, SPANISH_40
 from service.rules.melds import Melds
-from tests.laws.setups import FULL
 from tests.service.rules.naive import Naive
+from tests.sizes import FULL
 
 
 class Numbers(NamedTuple):

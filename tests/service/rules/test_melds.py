@@ -8,8 +8,8 @@ import pytest
 
 from events.cards import SPANISH, SPANISH_40
 from service.rules.melds import Fault, Layout, Melds, NoLayout
-from tests.laws.setups import FULL
 from tests.service.rules.naive import Naive
+from tests.sizes import FULL
 
 PACK_40: Sequence[str] = SPANISH_40
 PACK_48: Sequence[str] = SPANISH

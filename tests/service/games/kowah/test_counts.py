@@ -1,7 +1,7 @@
 """The counts that section 5 of the rules page states, taken over all hands there are.
 
 A ready hand is built here from a pair and two triplets, each triplet from the words of the rule; what the game's own
-test finds is held against that. `EVENFOLD_LAWS=full` goes through every hand there is besides.
+test finds is held against that. `make laws` goes through every hand there is besides.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from events.cards import MONEY, MoneyCard
 from projections.games.kowah import HAND
 from service.games.kowah import ready
 from service.games.kowah.deals import COPIES
-from tests.laws.setups import FULL
+from tests.sizes import FULL
 
 Hand = tuple[MoneyCard, ...]
 Waits = Mapping[Hand, frozenset[MoneyCard]]
