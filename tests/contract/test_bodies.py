@@ -9,8 +9,9 @@ from schemathesis import GenerationMode
 
 from service.api.endpoint import Endpoint
 from tests.contract.api import API, ROUTES, Case, Visitor
+from tests.sizes import sized
 
-BODIES = 200
+BODIES = sized(40, 200, 200)
 TAKING = [route for route in ROUTES if route.body]
 
 

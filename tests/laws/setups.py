@@ -14,13 +14,16 @@ from service import games
 from service.game import AnyGame, Refused
 from tests.laws.audience import statement
 from tests.laws.covering import Row, cover, pieces
-from tests.sizes import FULL
+from tests.sizes import CI, FULL, sized
 
 TOY = "tests.toy.service.toy"
 MODULES = (TOY,)
 """The games of the laws that lie outside the tree."""
 
 GAMES = games.find(*MODULES)
+
+SERVED = [game for game in GAMES if CI or game.name == "toy"]
+"""The games whose secrecy is held over HTTP: with all of them that takes the better part of a minute."""
 
 AnyOptions = Any
 
@@ -133,9 +136,9 @@ def setups() -> tuple[Setup, ...]:
 
 
 def _of_game(game: AnyGame) -> Iterator[Setup]:
-    chosen = covering(game, 2)
+    chosen = covering(game, sized(1, 2, 2))
     tables = sittings(game, 2 if FULL else 1)
-    # Every pair of options and every sitting come up, whichever are more.
+    # Every option, or pair of them, and every sitting come up, whichever are more.
     for turn in range(max(len(chosen), len(tables), MATCHES // len(chosen) * len(chosen))):
         options = chosen[turn % len(chosen)]
         yield Setup(

@@ -24,14 +24,14 @@ from tests.laws.audience import seen_by, tag_of
 from tests.laws.calls import Call, Moment, calls, is_of_a_table
 from tests.laws.matches import Match
 from tests.laws.pairs import Cast, call_of, cast, give, role_of
-from tests.laws.setups import GAMES, MODULES
+from tests.laws.setups import MODULES, SERVED
 from tests.laws.stages import Said, Stage, staged
 from tests.laws.twins import reaching
 from tests.laws.worlds import begins_a_deal
-from tests.sizes import FULL, sized
+from tests.sizes import FULL
 
 # Of what is not a plain look every so many calls are made by somebody at a step, others at the next.
-STRIDE = sized(40, 8, 1)
+STRIDE = 1 if FULL else 8
 TURNS = 4 if FULL else 1
 
 Reader = tuple[str, int | None, int | None]
@@ -119,7 +119,7 @@ def _strings(told: Any) -> Iterator[str]:  # noqa: ANN401 any JSON
 
 
 @pytest.mark.parametrize("turn", range(TURNS))
-@pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
+@pytest.mark.parametrize("game", SERVED, ids=lambda game: game.name)
 def test_no_answer_names_a_card_that_its_reader_was_not_shown(game: AnyGame, turn: int, stage: Stage) -> None:
     routes = [route for route in stage.routes if is_of_a_table(route) and route.tag == game.name]
     told = 0

@@ -6,7 +6,7 @@ import pytest
 
 from service.game import AnyGame, tag_of
 from tests.laws.pairs import nothing_hidden_is_told
-from tests.laws.setups import GAMES, MODULES
+from tests.laws.setups import MODULES, SERVED
 from tests.laws.stages import Stage, staged, two_stores
 from tests.laws.twins import chosen
 from tests.sizes import FULL
@@ -29,7 +29,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stage, St
 
 
 @pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
+@pytest.mark.parametrize("game", SERVED, ids=lambda game: game.name)
 def test_what_is_hidden_changes_no_byte_of_any_answer(game: AnyGame, turn: int, stages: tuple[Stage, Stage]) -> None:
     told, reached = 0, set()
     for found in chosen(game, turn):

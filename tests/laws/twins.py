@@ -26,7 +26,7 @@ from tests.laws.audience import is_for_all, is_unseen, seen_by, statement, tag_o
 from tests.laws.matches import Match, has_ended, play
 from tests.laws.setups import AnyOptions, Setup, covering, is_allowed, is_endless, values_of
 from tests.laws.worlds import Deal, Orders, World, begins_a_deal, furthest_world
-from tests.sizes import FULL, sized
+from tests.sizes import FULL
 
 # How many matches are looked through for twins of a game, how long they may be, and how many small changes are tried
 # for another world.
@@ -40,7 +40,7 @@ BEYOND = 4
 
 # Twins are played until none brings so much that is new, or so many stretches turned out to have no twin that does;
 # what goes unseen counts most. Whatever is asked, playing costs so many versions and those that are played.
-LEAST_NEW = sized(10, 4, 2)
+LEAST_NEW = 2 if FULL else 4
 FRUITLESS = 200 if FULL else 24
 WORTH = {"unseen": 4, "to be done": 4, "done": 1}
 PLAYED = 100
