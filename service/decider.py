@@ -80,11 +80,6 @@ class Decided(NamedTuple, Generic[STATE]):
     state: STATE
     draft: Draft | None
 
-    @property
-    def repeated(self) -> bool:
-        """Whether this decision was there before."""
-        return self.draft is None
-
 
 class _Queue(asyncio.Lock):
     """Those who would decide on one stream, one after the other; `users` counts them, the one at work too.
