@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import msgspec
 
 from events.games.chinchon import Options
-from tests.cases.chinchon_notation import NAME, Card, Seating, cards_of, names_in, tables_of
+from tests.cases.chinchon_notation import NAME, Card, Seating, cards_of, tables_of
 from tests.cases.chinchon_reckoning import pack_of
-from tests.cases.lines import Line
+from tests.cases.lines import Line, names_in
 
 OPTIONS = Options.__struct_fields__
 HINTS = get_type_hints(Options)
@@ -165,7 +165,11 @@ class Situation:
         self.told = told = _renamed(given)
         self.options = options
         self.moves = moves
-        mentioned = [*names_in(given), *(move.by for move in moves if move.by), *names_in([move.on for move in moves])]
+        mentioned = [
+            *names_in(given, NAME),
+            *(move.by for move in moves if move.by),
+            *names_in([move.on for move in moves], NAME),
+        ]
         self.decks = self._decks()
         first = next(iter(told.get("turn_order_after_closer") or ()), None)
         self.seating = Seating(told, mentioned, self.decks)
@@ -228,7 +232,7 @@ class Situation:
             return told
         if isinstance(players, int):
             return 1 if players <= 4 else 2
-        names = [*names_in(self.told), *(move.by or "" for move in self.moves)]
+        names = [*names_in(self.told, NAME), *(move.by or "" for move in self.moves)]
         many = any(name in {*"EFGH", "P5", "P6", "P7", "P8"} for name in names)
         cards = [card for key in ("cards", "hand", "hand_after_draw") for card in self.told.get(key) or ()]
         return 2 if many or len({*cards}) < len(cards) else 1

@@ -5,7 +5,7 @@ nothing is a ValueError.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from events.cards import SPANISH, SpanishCard
@@ -38,23 +38,6 @@ def tables_of(told: Sequence[Any]) -> list[list[Card]]:
 
 def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
     return tuple(sorted(cards, key=SPANISH.index))
-
-
-def names_in(told: Any) -> Iterator[str]:  # noqa: ANN401 a line holds any JSON
-    """Yield every name of a seat that stands anywhere in a line, in keys like "P2_has" too."""
-    match told:
-        case str():
-            if re.fullmatch(NAME, told):
-                yield told
-        case dict():
-            for key, value in told.items():
-                yield from re.findall(rf"^({NAME})(?=_|$)", key)
-                yield from names_in(value)
-        case list() | tuple():
-            for value in told:
-                yield from names_in(value)
-        case _:
-            pass
 
 
 class Seating:

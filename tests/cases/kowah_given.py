@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 import msgspec
 
 from events.games.kowah import Options
-from tests.cases.kowah_notation import NAME, Card, Seating, card_of, cards_of, names_in
-from tests.cases.lines import Line
+from tests.cases.kowah_notation import NAME, Card, Seating, card_of, cards_of
+from tests.cases.lines import Line, names_in
 
 OPTIONS = Options.__struct_fields__
 HINTS = get_type_hints(Options)
@@ -159,7 +159,7 @@ class Situation:
         self.told = told = _renamed(given)
         self.options = options_of(options, line.given)
         self.moves = moves
-        mentioned = [*names_in(given), *(move.by for move in moves if move.by)]
+        mentioned = [*names_in(given, NAME), *(move.by for move in moves if move.by)]
         self.seating = Seating(told, mentioned)
         self.declared = self._declared()
         self.actor, self.moment = self._moment()

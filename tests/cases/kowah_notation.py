@@ -4,7 +4,7 @@ A, B … are seats 0, 1 … too. A word that names nothing is a ValueError.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from events.cards import MONEY, MoneyCard
@@ -32,23 +32,6 @@ def cards_of(words: Iterable[str]) -> list[Card]:
 
 def in_order(cards: Iterable[Card]) -> tuple[Card, ...]:
     return tuple(sorted(cards, key=MONEY.index))
-
-
-def names_in(told: Any) -> Iterator[str]:  # noqa: ANN401 a line holds any JSON
-    """Yield every name of a seat that stands anywhere in a line, in keys like "P2_hand" too."""
-    match told:
-        case str():
-            if re.fullmatch(NAME, told):
-                yield told
-        case dict():
-            for key, value in told.items():
-                yield from re.findall(rf"^({NAME})(?=_|$)", key)
-                yield from names_in(value)
-        case list() | tuple():
-            for value in told:
-                yield from names_in(value)
-        case _:
-            pass
 
 
 class Seating:

@@ -95,3 +95,20 @@ def _listed(file: Path) -> list[Any]:
     except ValueError as error:
         return [f"{file.name} is no JSON: {error}"]
     return raw if isinstance(raw, list) else [raw]
+
+
+def names_in(told: Any, name: str) -> Iterator[str]:  # noqa: ANN401 a line holds any JSON
+    """Yield every name of a seat, written so, that stands anywhere in a line, in keys like "P2_has" too."""
+    match told:
+        case str():
+            if re.fullmatch(name, told):
+                yield told
+        case dict():
+            for key, value in told.items():
+                yield from re.findall(rf"^({name})(?=_|$)", key)
+                yield from names_in(value, name)
+        case list() | tuple():
+            for value in told:
+                yield from names_in(value, name)
+        case _:
+            pass
