@@ -1,1 +1,1 @@
-"""The rules that card games share: packs, tricks, melds, standing. Pure."""
+"""The rules that card games share: packs, turns, tricks, melds, standing. Pure."""

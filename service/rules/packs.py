@@ -1,4 +1,4 @@
-"""Packs: handing out cards that were shuffled, top first."""
+"""Packs and hands: handing out cards that were shuffled, top first; taking one away."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -19,3 +19,10 @@ def hands(pack: Sequence[T], sizes: Sequence[int]) -> tuple[tuple[T, ...], ...]:
         dealt.append(tuple(pack[top : top + size]))
         top += size
     return tuple(dealt)
+
+
+def without(cards: Sequence[T], card: T) -> list[T]:
+    """Return cards in their order but for one copy of this one; ValueError where it is not among them."""
+    rest = list(cards)
+    rest.remove(card)
+    return rest

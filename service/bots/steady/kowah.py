@@ -14,7 +14,8 @@ from service.chance import Draws
 from service.game import AnyView, Command
 from service.games.kowah.commands import Discard, DrawStock, TakeDiscard
 from service.games.kowah.deals import COPIES
-from service.games.kowah.ready import RANK, TRIPLET, without
+from service.games.kowah.ready import RANK, TRIPLET
+from service.rules.packs import without
 
 # How likely one live card comes to a player in time, in parts of the cards that are not seen.
 _COMES: Final = 2.5

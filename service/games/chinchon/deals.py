@@ -3,7 +3,7 @@
 Sections cited here are those of the rules page, chinchon.en.md.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from events.base import Event
 from events.cards import SpanishCard
@@ -13,6 +13,7 @@ from projections.games.chinchon import HAND, State, printed
 from service.chance import Shuffles, number
 from service.games.chinchon.hands import pack_of
 from service.rules.packs import hands
+from service.rules.turns import turns_from
 
 LAST_DEAL = 65_535
 """No deal after it can be numbered."""
@@ -34,12 +35,6 @@ def next_deal(state: State, chance: Shuffles) -> Iterator[Event]:
     seats = state.still_in
     forehand = next((seat for seat in seats if seat > state.forehand), seats[0])
     yield from _deal(state, chance, state.deal + 1, turns_from(seats, forehand))
-
-
-def turns_from(seats: Sequence[int], first: int) -> tuple[int, ...]:
-    """Return the seats in turn order, from one of them on."""
-    place = seats.index(first)
-    return (*seats[place:], *seats[:place])
 
 
 def following(state: State, seat: int) -> int:

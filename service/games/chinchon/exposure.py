@@ -24,9 +24,10 @@ from service.game import LISTED, Ask, Command, Refused
 from service.games.chinchon import scoring
 from service.games.chinchon.along import happens
 from service.games.chinchon.commands import Auto, Expose, LayOff, Pass
-from service.games.chinchon.deals import PROMPT, turns_from
+from service.games.chinchon.deals import PROMPT
 from service.games.chinchon.hands import hand_of, layout_of, melds_of, packs_of
 from service.rules.melds import LEAST, Layout, Plan
+from service.rules.turns import turns_from
 
 AUTO = Auto()
 _PASS = Pass()

@@ -25,6 +25,7 @@ from service.games.chinchon import exposure
 from service.games.chinchon.commands import Close, Discard, DrawDiscard, DrawStock, EndTurn
 from service.games.chinchon.deals import PROMPT, following
 from service.games.chinchon.hands import hand_of, layout_of, melds_of
+from service.rules.packs import without
 
 TWICE = 2
 
@@ -54,7 +55,7 @@ def _closings(state: State, turn: Turn) -> Iterator[Command]:
     least = dict(zip(hand, melds.points_without(hand), strict=True))
     for card in (card for card, points in least.items() if points <= limit):
         # Layouts come with the fewest points first.
-        for layout in takewhile(lambda each: each.points <= limit, melds.layouts(_without(hand, card))):
+        for layout in takewhile(lambda each: each.points <= limit, melds.layouts(without(hand, card))):
             yield Close(card, layout.combinations)
 
 
@@ -159,7 +160,7 @@ def close(state: State, ask: Ask, turn: Turn) -> Iterator[Event]:
     hand = hand_of(state, turn.seat)
     if command.face_down not in hand:
         raise Refused("card_not_held")
-    layout = layout_of(state, _without(hand, command.face_down), command.combinations)
+    layout = layout_of(state, without(hand, command.face_down), command.combinations)
     if layout.points > state.options.close_limit:
         raise Refused("deadwood_over_limit")
     return exposure.close(state, ask, command.face_down, layout)
@@ -183,12 +184,6 @@ def _refuse(reason: str | None) -> None:
     """Raise Refused if there is a reason."""
     if reason is not None:
         raise Refused(reason)
-
-
-def _without(hand: list[SpanishCard], card: SpanishCard) -> list[SpanishCard]:
-    rest = list(hand)
-    rest.remove(card)
-    return rest
 
 
 def idle(state: State, turn: Turn) -> Command:

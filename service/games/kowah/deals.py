@@ -14,6 +14,7 @@ from service.chance import Shuffles, number
 from service.game import Ask
 from service.rules.packs import hands
 from service.rules.standing import highest_wins
+from service.rules.turns import turns_from
 
 COPIES = 4
 
@@ -42,12 +43,6 @@ def _deal(state: State, chance: Shuffles, deal: int, order: tuple[int, ...]) -> 
     stock = pack[HAND * len(order) :]
     yield Dealt(deal, order, tuple(dealt), stock, len(stock))
     yield PROMPT[order[0]]
-
-
-def turns_from(seats: Sequence[int], first: int) -> tuple[int, ...]:
-    """Return the seats in turn order, from one of them on."""
-    place = seats.index(first)
-    return (*seats[place:], *seats[:place])
 
 
 def win(state: State, ask: Ask, won: Won) -> Iterator[Event]:

@@ -9,18 +9,12 @@ from collections.abc import Sequence
 from events.cards import MONEY, MoneyCard
 from projections.games.kowah import printed
 from service.game import Refused
+from service.rules.packs import without
 
 TRIPLET = 3
 
 RANK: dict[MoneyCard, str] = {card: card[1:] if card[1:].isdigit() else card for card in MONEY}
 """What cards of a triplet have in common; honours match none but their own kind, so each is a rank by itself."""
-
-
-def without(cards: Sequence[MoneyCard], card: MoneyCard) -> list[MoneyCard]:
-    """Return cards in their order but for one copy of this one, which is among them."""
-    rest = list(cards)
-    rest.remove(card)
-    return rest
 
 
 def pairs(hand: Sequence[MoneyCard]) -> tuple[MoneyCard, ...]:

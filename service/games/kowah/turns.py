@@ -13,8 +13,9 @@ from projections.games.kowah import Discarding, Drawing, State, must_draw_stock
 from service.game import Ask, Command, Refused
 from service.games.kowah import deals, ready
 from service.games.kowah.commands import Checki, Discard, DrawStock, TakeDiscard
-from service.games.kowah.deals import MULTIPLIER, PROMPT, turns_from
-from service.games.kowah.ready import without
+from service.games.kowah.deals import MULTIPLIER, PROMPT
+from service.rules.packs import without
+from service.rules.turns import turns_from
 
 # Commands are immutable, so one of each serves every table.
 _DRAW_STOCK = DrawStock()
