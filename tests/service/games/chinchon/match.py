@@ -1,27 +1,18 @@
-"""A match of Chinchón for tests: decided by the referee, folded decision by decision, for it and as every viewer.
+"""A match of Chinchón for tests."""
 
-After each decision it is held that no card is lost or made, and that every viewer's view is the same from the log and
-from what that viewer was sent.
-"""
-
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import pytest
-
-from events.base import By, Entry, Event
+from events.base import Event
 from events.cards import SPANISH, SpanishCard
 from events.games.chinchon import Combinations, DealScored, Dealt, Options
-from events.table import Created, Scored, SeatTaken, Seeded, Started, TurnBegan
-from projections import fold
+from events.table import Scored, TurnBegan
 from projections.games.chinchon import LayingOff, Phase, State, Turn, View, begin
-from projections.table import Table
 from service.chance import Shuffles, number
-from service.game import REASONS, Ask, Command, Refused
 from service.games.chinchon import GAME, Close, DrawStock, Expose, Pass
 from service.games.chinchon.hands import melds_of, pack_of
-from service.referee import Referee, Resign
+from service.referee import Referee
+from tests.service.games.match import Played
 from tests.stated import Stated
 
 T = TypeVar("T")
@@ -49,8 +40,8 @@ def laid(*combinations: str) -> Combinations:
     return tuple(map(cards, combinations))
 
 
-class Match:
-    """A table at which people play on these seats of so many, all of them unless said; play has begun, no deal has."""
+class Match(Played[State, Options]):
+    """A table of Chinchón."""
 
     def __init__(
         self,
@@ -60,32 +51,13 @@ class Match:
         *,
         chance: Shuffles | None = None,
     ) -> None:
-        self.options = options or Options()
-        self.taken = tuple(range(seats)) if taken is None else tuple(taken)
         self.orders: dict[int, Sequence[object]] = {}
         self.chance = chance
-        self.entries: list[Entry[Any, Event]] = []
-        self.viewers = (None, *range(seats))
-        self.table: Table[State, Options] = Table(id="t")
-        self.seen: dict[int | None, Table[State, Options]] = {viewer: Table(id="t") for viewer in self.viewers}
-        stated = {name: getattr(self.options, name) for name in self.options.__struct_fields__}
-        created = Created(
-            game="chinchon",
-            ruleset="chinchon/1",
-            seats=seats,
-            options=stated,
-            start="host",
-            host="p0",
-            commitment="0" * 64,
-        )
-        people = [SeatTaken(seat, f"p{seat}", "", None) for seat in self.taken]
-        self.given(created, Seeded("0" * 64), *people, Started(self.taken))
+        super().__init__(GAME, options or Options(), seats, taken)
 
     @property
-    def state(self) -> State:
-        state = self.table.play
-        assert state is not None
-        return state
+    def pack(self) -> Sequence[str] | None:
+        return pack_of(self.state) if self.state.deal else None
 
     @property
     def referee(self) -> Referee:
@@ -97,19 +69,6 @@ class Match:
     def started(self) -> "Match":
         """Begin the first deal as the game does."""
         self.given(*GAME.start(begin(self.options, len(self.viewers) - 1, self.taken), self.chance or Stated({})))
-        return self
-
-    def given(self, *events: Event) -> "Match":
-        """Fold one decision, stored and as every viewer gets it, and hold what must be true of every version."""
-        version = len(self.entries) + 1
-        entry: Entry[Any, Event] = Entry(1, "table:t", version, 0, By(), None, None, None, "", events)
-        self.entries.append(entry)
-        fold.add(GAME.projection, self.table, entry, b"")
-        for viewer, table in self.seen.items():
-            fold.add(GAME.projection, table, fold.decision(GAME.projection, entry, b"", viewer), b"")
-            assert GAME.projection.view(table, viewer) == self.view(viewer)
-        if self.table.play is not None and self.state.deal:
-            assert Counter(GAME.projection.cards(self.state)) == Counter(pack_of(self.state))
         return self
 
     def totals(self, *totals: int) -> "Match":
@@ -148,33 +107,6 @@ class Match:
         """Deal these hands, and let the forehand draw a card and close with it and all that combines."""
         return self.deal(*hands, stock=face_down).plays(DrawStock(), Close(face_down))
 
-    def ask(self, command: Command, seat: int | None = None) -> Ask:
-        """Return what a seat that must act, or the one named, asks for."""
-        return Ask(By(seat=self.to_act if seat is None else seat), command, 0)
-
-    @property
-    def to_act(self) -> int:
-        """The seat that must act, the lowest of several."""
-        return self.table.to_act[0] if self.table.to_act else 0
-
-    def do(self, command: Command, seat: int | None = None) -> tuple[Event, ...]:
-        """Decide a command of the seat that must act, or of the one named, and fold what it brings."""
-        events = self.referee.decide(GAME, self.table, self.ask(command, seat))
-        self.given(*events)
-        return events
-
-    def plays(self, *commands: Command) -> "Match":
-        """Let whoever must act give each command in turn."""
-        for command in commands:
-            self.do(command)
-        return self
-
-    def silent(self, times: int = 1) -> "Match":
-        """Let whoever must act be silent so many times."""
-        for _ in range(times):
-            self.do(GAME.idle(self.state, self.to_act))
-        return self
-
     def until(self, phase: type[Phase]) -> "Match":
         """Let whoever must act be silent until such a phase is reached."""
         while not isinstance(self.state.phase, phase):
@@ -196,30 +128,10 @@ class Match:
             self.do(Pass() if isinstance(self.state.phase, LayingOff) else Expose())
         return self.events(DealScored)[-1]
 
-    def resigns(self, seat: int) -> tuple[Event, ...]:
-        """Let a player give their seat up."""
-        return self.do(Resign(), seat)
-
-    def legal(self, seat: int | None = None) -> list[Command]:
-        """Return what the seat that must act, or the one named, may do."""
-        return list(GAME.legal(self.state, self.to_act if seat is None else seat))
-
-    def reason(self, command: Command, seat: int | None = None) -> str:
-        """Return why a command of the seat that must act, or of the one named, is refused."""
-        with pytest.raises(Refused) as refused:
-            self.referee.decide(GAME, self.table, self.ask(command, seat))
-        assert refused.value.reason in {**REASONS, **GAME.reasons}
-        return refused.value.reason
-
     def view(self, viewer: int | None) -> View:
-        """Return the table as this viewer may see it."""
-        view = GAME.projection.view(self.table, viewer)
+        view = super().view(viewer)
         assert isinstance(view, View)
         return view
-
-    def events(self, kind: type[EVENT]) -> list[EVENT]:
-        """Return all events of a kind so far."""
-        return [event for entry in self.entries for event in entry.events if isinstance(event, kind)]
 
 
 class Packs(Stated):
