@@ -161,7 +161,7 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
         lifespan=[connected],
         openapi_config=None,
         request_max_body_size=MAX_BODY,
-        exception_handlers=problems.BY_KIND,
+        exception_handlers={Exception: problems.of_framework},
         logging_config=None,
     )
     app.state.routes = routes
@@ -174,7 +174,7 @@ def metrics_alone(shared: Sheets) -> Litestar:
     app = Litestar(
         routing.to_framework([health.METRICS]),
         openapi_config=None,
-        exception_handlers=problems.BY_KIND,
+        exception_handlers={Exception: problems.of_framework},
         logging_config=None,
     )
     app.state.sheets = shared

@@ -26,7 +26,8 @@ class Proxies:
 
     def client_of(self, request: AnyRequest) -> str:
         """Return the address of the client, as far as it is known."""
-        peer = request.client.host if request.client is not None else ""
+        client = request.scope["client"]
+        peer = client[0] if client is not None else ""
         forwarded = [value.decode("latin-1") for name, value in request.scope["headers"] if name == b"x-forwarded-for"]
         return self.client(peer, ", ".join(forwarded))
 

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from litestar import Response
 from litestar.exceptions import HTTPException
-from litestar.types import ExceptionHandlersMap, HTTPScope
+from litestar.types import HTTPScope
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import Decision, Id, Version, whole
 from service.api.answers import Answer, answer, encoded
-from service.api.requests import AnyRequest, route_of
+from service.api.requests import OfFramework, route_of
 from service.errors import (
     AlreadyCreated,
     Busy,
@@ -164,7 +164,7 @@ def reasons(own: Mapping[str, str]) -> dict[str, int]:
     return {reason: seated.get(reason, STATUS[Refused][0]) for reason in (*REASONS, *own)}
 
 
-def of_refusal(_: AnyRequest, refused: Refused) -> Response[bytes]:
+def _of_refusal(refused: Refused) -> Response[bytes]:
     """Answer a command that a rule forbids."""
     status, _code = STATUS[type(refused)]
     return _answer(
@@ -181,7 +181,7 @@ def of_refusal(_: AnyRequest, refused: Refused) -> Response[bytes]:
     )
 
 
-def of_obstacle(_: AnyRequest | None, obstacle: Obstacle) -> Response[bytes]:
+def response_to(obstacle: Obstacle) -> Response[bytes]:
     """Answer everything else that a client may meet."""
     status, code = _stated(obstacle)
     field = obstacle.field if isinstance(obstacle, Malformed) else None
@@ -206,46 +206,41 @@ def of_obstacle(_: AnyRequest | None, obstacle: Obstacle) -> Response[bytes]:
     return _answer(problem, headers)
 
 
-def of_framework(request: AnyRequest, error: HTTPException) -> Response[bytes]:
+def _of_framework(scope: HTTPScope, error: HTTPException) -> Response[bytes]:
     """Answer what the framework itself refuses: unknown paths, wrong methods, bodies it can't take."""
     code = _FRAMEWORK.get(error.status_code)
     if code is None:
-        return of_bug(request, error)
+        return _bug(scope, error)
     title = TITLES[error.status_code]
     problem = Problem(type=_type(code), title=title, status=error.status_code, code=code, detail=f"{title}.")
     return _answer(problem, {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"})
 
 
-def of_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
-    return _bug(request.scope, error)
-
-
-BY_KIND: ExceptionHandlersMap = {
-    Refused: of_refusal,
-    Obstacle: of_obstacle,
-    HTTPException: of_framework,
-    Exception: of_bug,
-}
-"""What answers each kind of exception, for the framework."""
-
-
-def met(request: AnyRequest, error: Exception) -> Answer:
-    """Answer what a route has raised, without the framework."""
+def _of(scope: HTTPScope, error: Exception) -> Response[bytes]:
     match error:
         case Refused():
-            return _outside(of_refusal(request, error))
+            return _of_refusal(error)
         case Obstacle():
-            return _outside(of_obstacle(request, error))
+            return response_to(error)
         case HTTPException():
-            return _outside(of_framework(request, error))
+            return _of_framework(scope, error)
         case _:
-            return _outside(of_bug(request, error))
+            return _bug(scope, error)
+
+
+def of_framework(request: OfFramework, error: Exception) -> Response[bytes]:
+    """Answer whatever was raised under the framework's hands."""
+    return _of(request.scope, error)
+
+
+def met(scope: HTTPScope, error: Exception) -> Answer:
+    """Answer what a route has raised, without the framework."""
+    return _outside(_of(scope, error))
 
 
 def refusal(obstacle: Obstacle) -> Answer:
     """Answer a request that does not reach the framework."""
-    return _outside(of_obstacle(None, obstacle))
+    return _outside(response_to(obstacle))
 
 
 def failure(scope: HTTPScope, error: Exception) -> Answer:
@@ -259,6 +254,7 @@ def _outside(response: Response[bytes]) -> Answer:
 
 
 def _bug(scope: HTTPScope, error: Exception) -> Response[bytes]:
+    """Answer a fault of the service: it is logged by its kind and place, for its message may hold a card or a token."""
     _logger.error("%s %s failed: %s", scope["method"], route_of(scope), kind_and_place(error))
     detail = "The service has failed at this; nothing of the request is known to have happened."
     status, code = _BUG

@@ -7,8 +7,10 @@ from typing import Any, TypeVar, cast
 from urllib.parse import unquote_plus
 
 import msgspec
-from litestar import Request
-from litestar.types import HTTPScope
+from litestar import Litestar, Request
+from litestar.datastructures import MultiDict
+from litestar.datastructures.headers import Accept
+from litestar.types import HTTPScope, Receive
 
 from service.auth.scopes import ANY, Needed, suffices, told
 from service.auth.tokens import Bearer, Identity, Tokens
@@ -17,7 +19,8 @@ from service.limits import Rates
 from service.tables import Once
 
 T = TypeVar("T")
-AnyRequest = Request[Any, Any, Any]
+
+OfFramework = Request[Any, Any, Any]
 
 MAX_BODY = 65_536
 MAX_ACCEPT = 1_024
@@ -41,6 +44,46 @@ _NONE: frozenset[bytes] = frozenset()
 
 Stated = tuple[dict[bytes, bytes], frozenset[bytes]]
 """The headers of a request by name, and the names of those that came more than once."""
+
+
+class AnyRequest:
+    """A request, as routes read it: of what the framework would make of each, most need nothing."""
+
+    __slots__ = ("receive", "scope")
+
+    def __init__(self, scope: HTTPScope, receive: Receive) -> None:
+        """Take what ASGI gives."""
+        self.scope = scope
+        self.receive = receive
+
+    @property
+    def app(self) -> Litestar:
+        """The application, which has the parts of the process as its state."""
+        return self.scope["litestar_app"]
+
+    @property
+    def method(self) -> str:
+        """Its method; HEAD is GET here."""
+        return self.scope["method"]
+
+    @property
+    def path_params(self) -> dict[str, str]:
+        """The parts of its path, by the names that the route's template gives them."""
+        return self.scope["path_params"]
+
+    @property
+    def query_params(self) -> MultiDict[str]:
+        """The parameters of its query."""
+        return self._of_framework.query_params
+
+    @property
+    def accept(self) -> Accept:
+        """The media types that its client takes."""
+        return self._of_framework.accept
+
+    @property
+    def _of_framework(self) -> OfFramework:
+        return Request(self.scope, self.receive)
 
 
 def header(request: AnyRequest, name: str, most: int | None = None) -> str | None:
@@ -125,7 +168,7 @@ async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
     """
     secret = _secret(request)
     tokens: Tokens = request.app.state.tokens
-    who = await tokens.identify(secret)
+    who = tokens.trusted(secret) or await tokens.identify(secret)
     _admit(request, who, needed)
     return who
 

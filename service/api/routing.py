@@ -7,10 +7,10 @@ for (another spelling, another method, nothing) is answered by the framework, fr
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
-from typing import cast
+from typing import NamedTuple, cast
 
-from litestar import Request
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
@@ -18,9 +18,12 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from service.api import problems
 from service.api.answers import empty
 from service.api.endpoint import Endpoint
-from service.api.requests import AnyRequest
+from service.api.requests import AnyRequest, OfFramework
 
 PART = "{}"
+REMEMBERED = 8_192
+"""Of how many paths it is remembered where they lead; none of them is longer than the next."""
+LONGEST = 256
 
 
 @dataclass
@@ -30,6 +33,13 @@ class _Place:
     next: dict[str, "_Place"] = field(default_factory=dict)
     routes: dict[str, Endpoint] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """Where a path leads: the routes, and what of the path stands for the parts of their template."""
+
+    place: _Place
+    parts: tuple[tuple[str, str], ...]
 
 
 class Router:
@@ -48,6 +58,7 @@ class Router:
                 place = place.next.setdefault(PART if segment.startswith("{") else segment, _Place())
             place.routes[route.method] = route
             place.parts = tuple(parts)
+        self._leading = lru_cache(REMEMBERED)(self._leading_to)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -55,18 +66,31 @@ class Router:
         if route is None:
             await self._framework(scope, receive, send)
             return
-        request: AnyRequest = Request(scope, receive, send)
+        request = AnyRequest(cast("HTTPScope", scope), receive)
         try:
             route.check(request)
             response = await route.handler(request)
         except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
-            response = problems.met(request, error)
+            response = problems.met(request.scope, error)
         await response(scope, receive, send)
 
     def _found(self, scope: HTTPScope) -> Endpoint | None:
         """Return the route that a request's path is written as, None if there is none; state its template and parts."""
+        if b"%" in scope["raw_path"]:
+            return None
+        path = scope["path"]
+        found = self._leading(path) if len(path) <= LONGEST else self._leading_to(path)
+        if found is None:
+            return None
+        route = found.place.routes.get(scope["method"])
+        if route is not None:
+            scope["path_params"] = dict(found.parts)
+            scope["path_template"] = route.path
+        return route
+
+    def _leading_to(self, path: str) -> _Found | None:
         place, parts = self._root, []
-        for segment in scope["path"].split("/")[1:]:
+        for segment in path.split("/")[1:]:
             following = place.next.get(segment)
             if following is None:
                 following = place.next.get(PART)
@@ -74,12 +98,7 @@ class Router:
                     return None
                 parts.append(segment)
             place = following
-        route = place.routes.get(scope["method"])
-        if route is not None and b"%" not in scope["raw_path"]:
-            scope["path_params"] = dict(zip(place.parts, parts, strict=True))
-            scope["path_template"] = route.path
-            return route
-        return None
+        return _Found(place, tuple(zip(place.parts, parts, strict=True))) if place.routes else None
 
 
 def to_framework(routes: Iterable[Endpoint]) -> list[HTTPRouteHandler]:
@@ -94,7 +113,11 @@ def _handler(route: Endpoint) -> HTTPRouteHandler:
     # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
     status = HTTPStatus(min(route.answers))
     known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
-    return HTTPRouteHandler(_framework_path(route.path), http_method=route.method, status_code=known)(route.answer)
+
+    async def answered(request: OfFramework) -> ASGIResponse:
+        return await route.answer(AnyRequest(request.scope, request.receive))
+
+    return HTTPRouteHandler(_framework_path(route.path), http_method=route.method, status_code=known)(answered)
 
 
 def _options(path: tuple[str, set[str]]) -> HTTPRouteHandler:
@@ -102,7 +125,7 @@ def _options(path: tuple[str, set[str]]) -> HTTPRouteHandler:
     template, methods = path
     allow = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
-    async def allowed(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
+    async def allowed(request: OfFramework) -> ASGIResponse:  # noqa: ARG001 the framework passes it by this name
         return empty(HTTPStatus.NO_CONTENT, {"Allow": allow})
 
     return HTTPRouteHandler(_framework_path(template), http_method="OPTIONS", status_code=HTTPStatus.OK)(allowed)

@@ -87,7 +87,7 @@ REFUSALS = {kind for kind in problems.STATUS if issubclass(kind, Refused)}
 
 @pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda obstacle: type(obstacle).__name__)
 def test_an_obstacle_is_told_as_the_document_says_wherever_it_is_met(obstacle: Obstacle) -> None:
-    told = problems.of_obstacle(None, obstacle)
+    told = problems.response_to(obstacle)
     met = [route for route in ROUTES if told.status_code in route.errors or told.status_code in {408, 413, 431}]
     assert met
     for route in met:
