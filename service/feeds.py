@@ -6,6 +6,11 @@ from the stream after the reader's version, so that order and repeats don't matt
 newest entries in memory; each keeps its own version and is told of growth without being waited for, so that a slow or
 cancelled one costs the others nothing. Whoever follows the feeds themselves reads them from cursors of its own.
 
+What changes beside the log is told by bells, in one more stream that the same XREAD hears. A bell has a name, and
+whoever changes what it stands for rings it in the same transaction. It says no more than that something is new.
+
+    bells   which bell rang: field `b`, its name; about the last 10,000 are kept
+
 Left out: a cluster, where one command can't read 64 slots; trimming; which process acts on which partition.
 """
 
@@ -18,11 +23,12 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 from redis.exceptions import ResponseError
 
 from service.errors import StoreDown
 from service.ids import PARTITIONS
-from service.pipe import Command, Pipe, Reply, Unreachable
+from service.pipe import Command, Pipe, Unreachable
 from service.streams import Row, Stored, feed_key
 
 KEPT: Final = 500
@@ -43,7 +49,14 @@ GATHER_HINTS_S: Final = 0.05
 RETRY_S: Final = 0.1
 """How long to wait before an unreachable store is asked again."""
 
+BELLS: Final = "bells"
+"""The key of the bells that rang, all of them in one stream."""
+
+RUNG: Final = 10_000
+"""About how many of them are kept: far more than one page, which is all that can have come between two reads."""
+
 _FEED_KEYS: Final = tuple(feed_key(partition) for partition in range(PARTITIONS))
+_BELLS_KEY: Final = BELLS.encode("ascii")
 _PARTITION_OF: Final = {key.encode("ascii"): partition for partition, key in enumerate(_FEED_KEYS)}
 
 _journal = logging.getLogger(__name__)
@@ -52,8 +65,16 @@ Read: TypeAlias = Callable[[str, int], Awaitable[list[Stored]]]
 """Read a stream after a version."""
 
 
+Entries: TypeAlias = tuple[bytes, list[Row]]
+"""What was read of one key."""
+
 Cursors: TypeAlias = Mapping[int, str] | Callable[[], Awaitable[Mapping[int, str]]]
 """From where each feed is read on, by partition; or how that is fetched."""
+
+
+def ring(pipe: Pipeline, name: str) -> None:
+    """Ring a bell in every process that hears it, once this pipeline is executed."""
+    pipe.xadd(BELLS, {"b": name}, maxlen=RUNG, approximate=True)
 
 
 class Hint(NamedTuple):
@@ -74,8 +95,9 @@ class Feeds:
         self._pipe = pipe
         self._read = read
         self._cursors: list[str] = []
+        self._rung = ""
         self._followed: dict[str, _Followed] = {}
-        self._news = _News()
+        self._bells: dict[str, Bell] = {}
         self._subscription: asyncio.Task[None] | None = None
         self._positioned = asyncio.Event()
         self._reads: set[asyncio.Task[list[Stored]]] = set()
@@ -104,6 +126,26 @@ class Feeds:
                 if not entries or 0 < followed.reached <= after:
                     await followed.news.after(seen)
 
+    @contextmanager
+    def bell(self, name: str) -> Iterator["Bell"]:
+        """Give a bell for a block.
+
+        Look at what it stands for, wait until it has rung after the count read before that look, and look again. It
+        rings too when the subscription begins, and whenever that was broken. Whoever waits when the log is closed is
+        not told any more.
+        """
+        self._begin()
+        bell = self._bells.get(name)
+        if bell is None:
+            bell = self._bells[name] = Bell()
+        bell.heard_by += 1
+        try:
+            yield bell
+        finally:
+            bell.heard_by -= 1
+            if not bell.heard_by:
+                del self._bells[name]
+
     async def hints(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
 
@@ -122,7 +164,8 @@ class Feeds:
             opened = max(pipe.opened, 1)
             while not self._closed:
                 try:
-                    hints = list(_hints(await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))))
+                    reply = await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))
+                    hints = list(_hints(cast("list[Entries]", reply or [])))
                 except (Unreachable, ResponseError):
                     return
                 if pipe.opened > opened:
@@ -150,9 +193,12 @@ class Feeds:
 
     async def _subscribed(self) -> None:
         """Return when every append from now on will be heard of."""
+        self._begin()
+        await self._positioned.wait()
+
+    def _begin(self) -> None:
         if self._subscription is None and not self._closed:
             self._subscription = asyncio.get_running_loop().create_task(self._subscribe())
-        await self._positioned.wait()
 
     @contextmanager
     def _following(self, stream: str) -> Iterator["_Followed"]:
@@ -183,44 +229,63 @@ class Feeds:
     async def _listen(self, pipe: Pipe) -> None:
         """Go on from where the feeds were last read; whoever waits reads anew, for what a broken connection hid."""
         if not self._cursors:
-            self._cursors = await _ends(pipe)
+            *self._cursors, self._rung = await _ends(pipe)
             self._positioned.set()
         await pipe.call("PING")
         self._wake_all()
         while True:
-            reply = await pipe.call(*_reading(self._cursors, "BLOCK", BLOCK_MS))
+            reply = await pipe.call(*_reading([*self._cursors, self._rung], "BLOCK", BLOCK_MS))
             if reply is not None:
-                self._wake(reply)
+                self._wake(cast("list[Entries]", reply))
                 await asyncio.sleep(GATHER_S)
 
-    def _wake(self, reply: Reply) -> None:
-        for partition, feed_id, stream, version in _hints(reply):
+    def _wake(self, entries: "list[Entries]") -> None:
+        # The bells are read last, and come last.
+        if entries[-1][0] == _BELLS_KEY:
+            self._ring(entries.pop()[1])
+        for partition, feed_id, stream, version in _hints(entries):
             self._cursors[partition] = feed_id
             followed = self._followed.get(stream)
             if followed is not None:
                 followed.grow(version)
-        self._news.tell()
+
+    def _ring(self, rows: list[Row]) -> None:
+        self._rung = rows[-1][0].decode("ascii")
+        if len(rows) == HINTS:
+            # There may be more than are kept: what came between then is not there to be read.
+            self._ring_all()
+            return
+        for name in {fields[1] for _, fields in rows}:
+            bell = self._bells.get(name.decode())
+            if bell is not None:
+                bell.ring()
 
     def _wake_all(self) -> None:
         for followed in self._followed.values():
             followed.forget()
-        self._news.tell()
+        self._ring_all()
+
+    def _ring_all(self) -> None:
+        for bell in self._bells.values():
+            bell.ring()
 
 
-class _News:
-    """Something happened, told to any number who wait for it."""
+class Bell:
+    """Something happened, told to any number who wait for it; `count` says how often."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.heard_by = 0
         self._next = asyncio.Event()
 
-    def tell(self) -> None:
+    def ring(self) -> None:
+        """Tell all who wait."""
         self.count += 1
         self._next.set()
         self._next = asyncio.Event()
 
     async def after(self, seen: int) -> None:
-        """Return once there is news that a reader who saw the count `seen` has not seen."""
+        """Return once it has rung after the moment at which its count was `seen`."""
         if self.count == seen:
             await self._next.wait()
 
@@ -232,7 +297,7 @@ class _Followed:
         """Take the stream, how to read it, and where reads under way are kept for whoever must end them."""
         self.followers = 0
         self.reached = 0
-        self.news = _News()
+        self.news = Bell()
         self._stream = stream
         self._read = read
         self._newest: deque[Stored] = deque(maxlen=KEPT)
@@ -243,13 +308,13 @@ class _Followed:
         """Tell the followers of a hint."""
         if version > self.reached:
             self.reached = version
-            self.news.tell()
+            self.news.ring()
 
     def forget(self) -> None:
         """Have the followers read anew."""
         self._newest.clear()
         self.reached = 0
-        self.news.tell()
+        self.news.ring()
 
     async def after(self, version: int) -> list[Stored]:
         """Return entries after a version, from memory if they are there; an empty answer was read from the store."""
@@ -290,17 +355,20 @@ async def _connected(pipe: Pipe) -> None:
 
 
 async def _ends(pipe: Pipe) -> list[str]:
-    """Return the id of each feed's last entry."""
-    replies = await asyncio.gather(*(pipe.call("XREVRANGE", key, "+", "-", "COUNT", 1) for key in _FEED_KEYS))
+    """Return the id of the last entry of each feed and, last, of the bells."""
+    keys = (*_FEED_KEYS, BELLS)
+    replies = await asyncio.gather(*(pipe.call("XREVRANGE", key, "+", "-", "COUNT", 1) for key in keys))
     return [rows[0][0].decode("ascii") if rows else "0-0" for rows in cast("list[list[Row]]", replies)]
 
 
 def _reading(ids: list[str], *block: str | int) -> Command:
-    return ("XREAD", "COUNT", HINTS, *block, "STREAMS", *_FEED_KEYS, *ids)
+    """Return the command that reads on from an id for each feed and, with one more, for the bells."""
+    keys = (*_FEED_KEYS, BELLS)[: len(ids)]
+    return ("XREAD", "COUNT", HINTS, *block, "STREAMS", *keys, *ids)
 
 
-def _hints(reply: Reply) -> Iterator[Hint]:
-    for key, rows in cast("list[tuple[bytes, list[Row]]]", reply or []):
+def _hints(entries: "list[Entries]") -> Iterator[Hint]:
+    for key, rows in entries:
         partition = _PARTITION_OF[key]
         for feed_id, (_, stream, _, version) in rows:
             yield Hint(partition, feed_id.decode("ascii"), stream.decode("ascii"), int(version))

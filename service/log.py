@@ -17,6 +17,7 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple, cast
@@ -27,7 +28,7 @@ from redis.exceptions import ResponseError
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
 from service.durability import confirming
 from service.errors import NotFound, StoreDown
-from service.feeds import Cursors, Feeds, Hint
+from service.feeds import Bell, Cursors, Feeds, Hint
 from service.metrics import Counter
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.settings import Durability
@@ -195,6 +196,10 @@ class Log:
         End when the connection to the store breaks, or the log is closed.
         """
         return self._feeds.hints(cursors)
+
+    def bell(self, name: str) -> AbstractContextManager[Bell]:
+        """Give the bell of this name for a block; it rings where something that is not in the log has changed."""
+        return self._feeds.bell(name)
 
     async def settled(self) -> None:
         """Wait until it is known of every append under way what came of it."""

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from service.appending import Appended
 from service.embedded import Embedded
-from service.feeds import KEPT, Feeds, Hint
+from service.feeds import BELLS, HINTS, KEPT, RUNG, Feeds, Hint, ring
 from service.ids import new_id, partition
 from service.log import Log
 from service.streams import Shorter, Stored, keys_of, table_stream
@@ -276,6 +276,88 @@ async def test_who_resumes_from_cursors_misses_nothing_and_gets_nothing_twice(lo
 async def test_long_feeds_are_read_page_by_page(log: Log, stream: str) -> None:
     await asyncio.gather(*(log.append(stream, version, b"e", HEAD) for version in range(1300)))
     assert [hint.version for hint in await take(log.feeds({}), 1300)] == list(range(1, 1301))
+
+
+async def rung(store: Redis, *names: str) -> None:
+    async with store.pipeline() as pipe:
+        for name in names:
+            ring(pipe, name)
+        await pipe.execute()
+
+
+async def listening(log: Log, stream: str) -> None:
+    """Return when the log hears of everything from now on."""
+    await fill(log, stream, 1, 1)
+    await take(log.follow(stream), 1)
+
+
+async def test_a_bell_wakes_who_waits_for_it_and_nobody_else(log: Log, store: Redis, stream: str) -> None:
+    await listening(log, stream)
+    with log.bell("lobby") as lobby, log.bell("inbox:1") as inbox, log.bell("lobby") as again:
+        assert lobby is again
+        counts = lobby.count, inbox.count
+        await rung(store, "lobby", "elsewhere")
+        async with asyncio.timeout(20):
+            await lobby.after(counts[0])
+        assert inbox.count == counts[1]
+
+
+async def test_a_bell_is_not_lost_at_the_moment_somebody_begins_to_listen(store: Redis) -> None:
+    async def race(turns: int) -> None:
+        log = Log(store)
+        key = f"account:{turns}"
+
+        async def change() -> None:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            async with store.pipeline() as pipe:
+                pipe.set(key, "there")
+                ring(pipe, "something")
+                await pipe.execute()
+
+        with log.bell("something") as bell:
+            changing = asyncio.create_task(change())
+            async with asyncio.timeout(20):
+                while True:
+                    seen = bell.count
+                    if await store.get(key):
+                        break
+                    await bell.after(seen)
+        await changing
+        await log.close()
+
+    for first in range(0, 120, 20):
+        await asyncio.gather(*(race(turns) for turns in range(first, first + 20)))
+
+
+async def test_all_bells_ring_when_the_connection_was_broken_or_more_rang_than_are_kept(
+    valkey_url: str, log: Log, store: Redis, stream: str, tmp_path: Path
+) -> None:
+    await listening(log, stream)
+    with log.bell("lobby") as bell:
+        seen = bell.count
+        await rung(store, *["elsewhere"] * HINTS)
+        async with asyncio.timeout(20):
+            await bell.after(seen)
+    async with Wire(valkey_url, tmp_path / "w") as wire, logged(wire.url) as reader:
+        with reader.bell("lobby") as bell:
+            await take(reader.follow(stream), 1)
+            seen = bell.count
+            wire.cut("reply", 0)
+            async with asyncio.timeout(20):
+                await bell.after(seen)
+
+
+async def test_bells_that_nobody_hears_any_more_are_forgotten_and_those_that_rang_are_few(
+    log: Log, store: Redis, stream: str
+) -> None:
+    await listening(log, stream)
+    with log.bell("lobby"):
+        pass
+    await rung(store, *["lobby"] * (RUNG + 2_000))
+    assert await store.xlen(BELLS) < RUNG + 500
+    with log.bell("lobby") as bell:
+        assert bell.count == 0
 
 
 async def test_closing_the_log_ends_all_who_follow_and_leaves_no_task(store: Redis, stream: str) -> None:
