@@ -22,6 +22,7 @@ from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
 from service.auth.tokens import Tokens
+from service.auth.vigil import Vigil, keeping
 from service.bots import Bots
 from service.clock import utc_ms
 from service.durability import require
@@ -63,6 +64,7 @@ class Service:
     tables: Tables
     accounts: Accounts
     tokens: Tokens
+    vigil: Vigil
     rates: Rates
     sign_ups: SignUps
     proxies: Proxies
@@ -83,10 +85,11 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         _connected(settings.redis) as redis,
         watching(redis, settings.folder, settings.limits.min_free) as watch,
         sheets(settings.sheet) as shared,
+        keeping(tokens := Tokens(redis)) as vigil,
     ):
         await require(redis, settings.redis, settings.durability)
         log = Log(redis, durability=settings.durability)
-        attendance, accounts, tokens = Attendance(redis, settings.limits.tables), Accounts(redis), Tokens(redis)
+        attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         tables = Tables(
             log,
             known,
@@ -108,6 +111,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 tables=tables,
                 accounts=accounts,
                 tokens=tokens,
+                vigil=vigil,
                 rates=Rates(settings.limits.requests, sources.monotonic_ns),
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
