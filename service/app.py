@@ -11,7 +11,7 @@ from litestar import Litestar
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems, routing, tokens, traffic
+from service.api import catalogue, documents, health, lobby, players, problems, routing, tickets, tokens, traffic
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.forwarded import Proxies
@@ -21,6 +21,7 @@ from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
+from service.auth.tickets import Tickets
 from service.auth.tokens import Tokens
 from service.auth.vigil import Vigil, keeping
 from service.bots import Bots
@@ -65,6 +66,7 @@ class Service:
     accounts: Accounts
     tokens: Tokens
     vigil: Vigil
+    tickets: Tickets
     rates: Rates
     sign_ups: SignUps
     proxies: Proxies
@@ -112,6 +114,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 accounts=accounts,
                 tokens=tokens,
                 vigil=vigil,
+                tickets=Tickets(redis, tokens),
                 rates=Rates(settings.limits.requests, sources.monotonic_ns),
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
@@ -144,6 +147,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *per_game,
         *players.ENDPOINTS,
         *tokens.ENDPOINTS,
+        *tickets.ENDPOINTS,
         *health.ENDPOINTS,
         *documents.ENDPOINTS,
     )

@@ -14,6 +14,7 @@ Obstacle                      everything else that a client may meet
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
 ├── Unreadable                a name holds invisible characters, or too many once they are normalized
+├── NoStream                  a ticket is wanted for a path at which there is no stream
 ├── AlreadyCreated            what a repeated request would create is there; its secret is told only once
 ├── TooManyTokens             the account has as many tokens as it may have
 ├── TooMany                   requests came faster than they may
@@ -83,6 +84,13 @@ class Unreadable(Obstacle):
 
     def __init__(self) -> None:
         super().__init__("A name or label holds no invisible characters, and at most 64 in Unicode's normal form C.")
+
+
+class NoStream(Obstacle):
+    """A ticket is wanted for a path at which there is no stream."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no stream at this path, so no ticket opens it.")
 
 
 class AlreadyCreated(Obstacle):

@@ -18,6 +18,7 @@ from service.api import problems
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
 from service.api.problems import Problem, TableProblem
+from service.api.requests import TICKET
 from service.api.schemas import Schema, Schemas
 from service.auth.scopes import SCOPES, told
 from service.game import AnyGame
@@ -63,11 +64,18 @@ _TOKENS = cleandoc(
     """
 )
 
+_TICKETS = cleandoc(
+    """
+    A ticket of `POST /v1/tickets`, for who can't send a header: a browser's `EventSource` and `WebSocket`. It opens one
+    stream, within half a minute, at the path that it was asked for, and stands for the token that asked.
+    """
+)
+
 _AREAS: Mapping[str, str] = {
     "games": "What can be played: options, commands and rules pages.",
     "tables": "Tables of every game.",
     "players": "Accounts, names, and who you are.",
-    "tokens": "Tokens of your account.",
+    "tokens": "Tokens of your account, and tickets that open streams.",
     "service": "Whether the service works, and what it says of itself.",
 }
 
@@ -166,7 +174,8 @@ class _Writer:
                         "type": "http",
                         "scheme": "bearer",
                         "description": _TOKENS,
-                    }
+                    },
+                    "ticket": {"type": "apiKey", "in": "query", "name": TICKET, "description": _TICKETS},
                 },
             },
         }
@@ -281,10 +290,12 @@ def _security(route: Endpoint) -> list[Schema]:
     """Return the sets of scopes of which a token needs one; OpenAPI calls them roles where a scheme has no scopes."""
     if not route.token:
         return []
+    tickets: list[Schema] = [{"ticket": []}] if route.ticketed else []
     if not route.scope:
-        return [{"bearer": []}]
+        return [{"bearer": []}, *tickets]
     enough = [*route.scope, *(scopes for needed in route.scope_of.values() for scopes in needed)]
-    return [{"bearer": [scope for scope in SCOPES if scope in scopes]} for scopes in dict.fromkeys(enough)]
+    tokens = [{"bearer": [scope for scope in SCOPES if scope in scopes]} for scopes in dict.fromkeys(enough)]
+    return [*tokens, *tickets]
 
 
 def _needs(route: Endpoint) -> str:

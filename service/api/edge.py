@@ -21,8 +21,8 @@ from service.api.requests import route_of, state_headers
 from service.api.trace import Trace, followed
 from service.logs import FIELDS, Mark, kind_and_place, marked
 
-# What looks like a token of ours is no name for a request: it would be logged.
-REQUEST_ID = re.compile(rb"(?!.*evf_)[A-Za-z0-9._-]{1,128}")
+# What looks like a token or a ticket of ours is no name for a request: it would be logged.
+REQUEST_ID = re.compile(rb"(?!.*ev[ft]_)[A-Za-z0-9._-]{1,128}")
 SLOW_S = 1.0
 """From when on an answer's begin is slow."""
 

@@ -25,6 +25,7 @@ from service.api.requests import (
     prefers_view,
     query,
     require,
+    stream_identity,
 )
 from service.auth.scopes import HOST, PLAY
 from service.game import AnyGame, AnyView, Command
@@ -356,12 +357,13 @@ class TableRoutes:
             answers={200: _typed(Decisions, self._event_types)},
             media={NDJSON: _typed(Decision, self._event_types)},
             errors=(400, 401, 404, 406, 429, 503),
+            ticketed=True,
             tag=self._game.name,
         )
 
     async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version, a page of JSON or all of them as NDJSON."""
-        who = await identity(request)
+        who = await stream_identity(request)
         asked = self._asked(request, who.account)
         after = query(request, "after", Version, 0)
         limit = query(request, "limit", Count, PAGE)

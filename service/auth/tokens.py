@@ -146,7 +146,7 @@ class Tokens:
         now = self._monotonic()
         identity = await self._looked_up(secret, now)
         with answered():
-            ends_at = int(await self._redis.pexpiretime(_token_key(_hash(secret))))
+            ends_at = int(await self._redis.pexpiretime(_token_key(identity.found_by)))
         if ends_at == _GONE:
             raise Unauthenticated(UNKNOWN)
         return Bearer(identity, None if ends_at < 0 else ends_at)
@@ -162,6 +162,16 @@ class Tokens:
                     pipe.exists(key)
                 there = await pipe.execute()
         return {one for one, is_there in zip(found_by, there, strict=True) if not is_there}
+
+    async def found(self, found_by: str) -> Identity | None:
+        """Return whom the secret of this SHA-256 speaks for, asked of the store; None if nobody."""
+        with answered():
+            found = await self._redis.hmget(_token_key(found_by), ["account", "scopes", "id"])
+        account, scopes, token = cast("list[bytes | None]", found)
+        if account is None or scopes is None or token is None:
+            return None
+        held = frozenset(cast("list[Scope]", scopes.decode().split()))
+        return Identity(account.decode(), held, token.decode(), found_by)
 
     async def issue(self, account: str, grant: Grant, repeatable: Repeatable | None = None) -> Issued:
         """Make a token for an account.
@@ -255,14 +265,9 @@ class Tokens:
     async def _looked_up(self, secret: str, now: float) -> Identity:
         self._trusted.pop(secret, None)
         endings = self._endings
-        found_by = _hash(secret)
-        with answered():
-            found = await self._redis.hmget(_token_key(found_by), ["account", "scopes", "id"])
-        account, scopes, token = cast("list[bytes | None]", found)
-        if account is None or scopes is None or token is None:
+        identity = await self.found(_hash(secret))
+        if identity is None:
             raise Unauthenticated(UNKNOWN)
-        able = frozenset(cast("list[Scope]", scopes.decode().split()))
-        identity = Identity(account.decode(), able, token.decode(), found_by)
         if len(self._trusted) >= _CACHED:
             self._trusted.clear()
         # While a token was ended here, the store may have been asked just before that.
