@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from service import bots, games
 from service.api import catalogue, documents, health, lobby, players, problems, routing, tickets, tokens, traffic
+from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.forwarded import Proxies
@@ -173,7 +174,8 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
         logging_config=None,
     )
     app.state.routes = routes
-    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count)
+    app.state.origins = Origins(settings.cors_origins)
+    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count, app.state.origins)
     return app
 
 

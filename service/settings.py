@@ -36,7 +36,8 @@ class Settings(NamedTuple):
     `redis` is the address of the store. `keys` is the folder of the service's secrets, `secret` one stated as hex
     instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
     `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies (addresses or
-    networks) whose word on a client's address is taken. `metrics_port` None has /metrics beside the API.
+    networks) whose word on a client's address is taken. `cors_origins` are those whose pages may read answers, `*` for
+    any. `metrics_port` None has /metrics beside the API.
 
     A server states two for the processes that it starts: `folder`, whose disk an embedded store fills, and `sheet`, the
     file at which a process leaves its metrics; both are None where there is no such thing.
@@ -51,6 +52,7 @@ class Settings(NamedTuple):
     durability: Durability = "store"
     limits: Limits = Limits()
     trust: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ("*",)
     metrics_port: int | None = None
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"
@@ -79,6 +81,7 @@ class Settings(NamedTuple):
             "EVENFOLD_SIGN_UP_LIMIT": str(self.limits.sign_ups),
             "EVENFOLD_MIN_FREE": str(self.limits.min_free),
             "EVENFOLD_TRUST": " ".join(self.trust),
+            "EVENFOLD_CORS_ORIGIN": " ".join(self.cors_origins) or "none",
             "EVENFOLD_LOG_FORMAT": self.log_format,
             "EVENFOLD_LOG_LEVEL": self.log_level,
         }
