@@ -44,8 +44,8 @@ _ABOUT = cleandoc(
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
     - **Requests** have names: every answer has `X-Request-Id`, your own if you sent one. A `traceparent` is passed on.
     - **HEAD** is answered wherever GET is; OPTIONS says in `Allow` what a path takes.
-    - **Browsers** may use all of this from a page of any origin, unless who runs the service has it otherwise; they open
-      streams with a ticket of `POST /v1/tickets`.
+    - **Browsers** may use all of this from a page of any origin, unless who runs the service has it otherwise. They
+      open streams with a ticket of `POST /v1/tickets`.
 
     Bodies are strict: a field that is not described here is refused. Of a field that comes twice the last counts.
     Answers may come to hold further fields; of the lists of values in them only those marked `x-open` may grow.
