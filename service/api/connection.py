@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
         if self._current is None:
             self.transport.close()
         else:
-            self._current.keep_alive = False
+            self._current.wind_up()
 
     # What an exchange calls
 
