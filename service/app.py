@@ -15,6 +15,7 @@ from service.api import catalogue, documents, health, lobby, players, problems, 
 from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
+from service.api.eventstream import Streams, streaming
 from service.api.forwarded import Proxies
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
@@ -31,6 +32,7 @@ from service.durability import require
 from service.erasing import Erasing
 from service.games import Games
 from service.limits import Rates, SignUps
+from service.live import Live
 from service.lobby import Lobby
 from service.log import Log
 from service.metrics import Gauge, Sheets, sheets
@@ -68,6 +70,8 @@ class Service:
     tokens: Tokens
     vigil: Vigil
     tickets: Tickets
+    streams: Streams
+    live: Live
     rates: Rates
     sign_ups: SignUps
     proxies: Proxies
@@ -89,6 +93,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         watching(redis, settings.folder, settings.limits.min_free) as watch,
         sheets(settings.sheet) as shared,
         keeping(tokens := Tokens(redis)) as vigil,
+        streaming(settings.limits.streams) as streams,
     ):
         await require(redis, settings.redis, settings.durability)
         log = Log(redis, durability=settings.durability)
@@ -104,6 +109,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             has_room=watch.has_room,
             attendance=attendance,
         )
+        live = Live(log, tables)
         try:
             yield Service(
                 settings=settings,
@@ -116,6 +122,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 tokens=tokens,
                 vigil=vigil,
                 tickets=Tickets(redis, tokens),
+                streams=streams,
+                live=live,
                 rates=Rates(settings.limits.requests, sources.monotonic_ns),
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
@@ -125,6 +133,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 sheets=shared,
             )
         finally:
+            await live.close()
             await tables.drain()
             await log.close()
 

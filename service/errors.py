@@ -18,7 +18,8 @@ Obstacle                      everything else that a client may meet
 ├── AlreadyCreated            what a repeated request would create is there; its secret is told only once
 ├── TooManyTokens             the account has as many tokens as it may have
 ├── TooMany                   requests came faster than they may
-│   └── TooManyTables         the account has as many tables open as it may have
+│   ├── TooManyTables         the account has as many tables open as it may have
+│   └── TooManyStreams        the account has as many streams open as it may have
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
@@ -128,6 +129,14 @@ class TooManyTables(TooMany):
     def __init__(self, quota: int) -> None:
         message = f"An account has at most {quota} tables that have not ended; end or abandon one."
         super().__init__(message, "open-tables", quota, None, 30)
+
+
+class TooManyStreams(TooMany):
+    """The account has as many streams open in this process as it may have; one that is closed makes room."""
+
+    def __init__(self, quota: int) -> None:
+        message = f"An account has at most {quota} streams open at once; close one."
+        super().__init__(message, "open-streams", quota, None, 5)
 
 
 class Stale(Obstacle):

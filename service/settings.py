@@ -18,16 +18,18 @@ class Limits(NamedTuple):
     """How much one account or address may ask for; 0 sets no limit.
 
     `tables` open at once, by the account that opened them. `requests` a second, by account. `sign_ups` a minute, by
-    address. `min_free` is the room (MiB) that the store must have left for a new table.
+    address. `min_free` is the room (MiB) that the store must have left for a new table. `streams` open at once in a
+    process, by account.
     """
 
     tables: int = 100
     requests: int = 200
     sign_ups: int = 60
     min_free: int = 256
+    streams: int = 256
 
 
-NO_LIMITS = Limits(0, 0, 0, 0)
+NO_LIMITS = Limits(0, 0, 0, 0, 0)
 
 
 class Settings(NamedTuple):
@@ -80,6 +82,7 @@ class Settings(NamedTuple):
             "EVENFOLD_RATE_LIMIT": str(self.limits.requests),
             "EVENFOLD_SIGN_UP_LIMIT": str(self.limits.sign_ups),
             "EVENFOLD_MIN_FREE": str(self.limits.min_free),
+            "EVENFOLD_STREAM_LIMIT": str(self.limits.streams),
             "EVENFOLD_TRUST": " ".join(self.trust),
             "EVENFOLD_CORS_ORIGIN": " ".join(self.cors_origins) or "none",
             "EVENFOLD_LOG_FORMAT": self.log_format,

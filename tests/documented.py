@@ -181,6 +181,6 @@ class Documented:
 
 def _bodies(media: str, response: httpx.Response) -> Iterator[object]:
     if media == "application/x-ndjson":
-        yield from map(json.loads, response.text.splitlines())
+        yield from (json.loads(line) for line in response.text.splitlines() if line)
     else:
         yield response.json() if media.endswith("json") else response.text

@@ -165,6 +165,17 @@ class Decisions(Struct, Generic[EVENT], frozen=True):
     next: Version | None
 
 
+class Word(Struct, frozen=True):
+    """What a stream of lines says besides decisions.
+
+    `reset`: what came before does not count, look at the table anew; the stream goes on after `version`. `lagged`: you
+    were too slow; come again from `version`. `ended`: play has ended, with `version`.
+    """
+
+    type: Literal["reset", "lagged", "ended"]
+    version: Version
+
+
 class Health(Struct, frozen=True):
     """That the process answers."""
 

@@ -123,6 +123,8 @@ _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
 }
 # Headers that depend on what the request asked for.
 _ON_REQUEST = frozenset({"ETag", "Preference-Applied"})
+# What has no body.
+_BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 # What every route can answer with, whatever it does.
 _ANYWHERE = (400, 408, 413, 431, 500, 503)
 # Headers that every answer has.
@@ -232,11 +234,11 @@ class _Writer:
         kind = route.answers[status]
         answer: Schema = {"description": _ANSWERS[status], "headers": _referred(*route.headers, *_ALWAYS)}
         content = {} if kind is None else {JSON: {"schema": self._schemas.answer(kind)}}
-        if status != HTTPStatus.NOT_MODIFIED:
+        if status not in _BODILESS:
             content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())
         if content:
             answer["content"] = content
-        if route.links and status != HTTPStatus.NOT_MODIFIED:
+        if route.links and status not in _BODILESS:
             answer["links"] = {link.to: self._link(link) for link in route.links}
         return answer
 
@@ -252,8 +254,12 @@ class _Writer:
         return described if link.body is None else {**described, "requestBody": link.body}
 
     def _further(self, media: str, held: object) -> Schema:
-        schema = self._schemas.answer(held)
-        return schema if media.startswith("text/") else {**schema, "description": "One of these on each line."}
+        if media.startswith("text/"):
+            return self._schemas.answer(held)
+        kinds = held if isinstance(held, tuple) else (held,)
+        schemas = [self._schemas.answer(kind) for kind in kinds]
+        schema = {"oneOf": schemas} if len(schemas) > 1 else schemas[0]
+        return {**schema, "description": "One of these on each line."}
 
     def _problem(self, route: Endpoint, status: int) -> Schema:
         """Return a reference to what every route of a game, or beside the games, answers with such a status."""

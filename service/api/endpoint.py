@@ -60,7 +60,8 @@ class Endpoint:
     body      the type of the JSON body, None for none
     examples  bodies to show; none: they are made from the type
     answers   by status, the type of the JSON answer (None: no body)
-    media     further media types that the answer can have, by what they hold: text, or one thing a line
+    media     further media types that the answer can have, by what they hold: text, or one thing a line, of one or,
+              as a tuple, of several types
     links     where the answer leads
     errors    the statuses of the problems that the route can answer with
     headers   what its answers carry, of those that service/api/document.py describes

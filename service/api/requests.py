@@ -289,7 +289,10 @@ def converted(text: str, kind: type[T], name: str) -> T:
         value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
-    if isinstance(value, int) and _INTEGER.fullmatch(text) is None:
+    if isinstance(value, bool):
+        if text not in {"true", "false"}:
+            raise Malformed(f"The parameter {name} must be true or false.", name)
+    elif isinstance(value, int) and _INTEGER.fullmatch(text) is None:
         raise Malformed(f"The parameter {name} must be an integer in digits.", name)
     return value
 

@@ -55,6 +55,8 @@ class Vigil:
         ending.kept += 1
         if call is not None:
             ending.calls.add(call)
+            if ending.is_set():
+                call()
         try:
             yield ending
         finally:

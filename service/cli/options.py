@@ -164,6 +164,12 @@ _MinFree = Annotated[
         help="Below this room in the store no new table is opened, in MiB; 0: no limit.",
     ),
 ]
+_StreamLimit = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_STREAM_LIMIT", min=0, max=1_000_000, help="Streams one account may have open; 0: no limit."
+    ),
+]
 _Trust = Annotated[
     list[str] | None,
     typer.Option(
@@ -214,6 +220,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
     rate_limit: _RateLimit = _USUAL.requests,
     sign_up_limit: _SignUpLimit = _USUAL.sign_ups,
     min_free: _MinFree = _USUAL.min_free,
+    stream_limit: _StreamLimit = _USUAL.streams,
     trust: _Trust = None,
     cors_origin: _CorsOrigins = None,
     metrics_port: _MetricsPort = None,
@@ -229,7 +236,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
         games=tuple(games or ()),
         bot_pause_ms=bot_pause,
         durability=durability,
-        limits=Limits(table_quota, rate_limit, sign_up_limit, min_free),
+        limits=Limits(table_quota, rate_limit, sign_up_limit, min_free, stream_limit),
         trust=tuple(trust or ()),
         cors_origins=tuple(origin for origin in cors_origin or ["*"] if origin != "none"),
         metrics_port=metrics_port,
