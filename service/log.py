@@ -18,9 +18,8 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
-from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
@@ -28,7 +27,8 @@ from redis.exceptions import ResponseError
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
 from service.durability import confirming
 from service.errors import NotFound, StoreDown
-from service.feeds import Bell, Cursors, Feeds, Growth, Hint
+from service.feeds import Bell, Cursors, Feeds, Hint
+from service.functions import Source, is_missing, source
 from service.metrics import Counter
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
 from service.settings import Durability
@@ -44,25 +44,13 @@ SETTLE_MS: Final = 5_000
 RETRY_S: Final = 0.02
 """How long to wait before the same bytes are sent again."""
 
-_NAME_IN_SOURCE: Final = "evenfold_append"
-
 _journal = logging.getLogger(__name__)
 _settlements = Counter("evenfold_append_settlements_total", "Appends that were sent again to learn what came of them.")
 
 
-class Source(NamedTuple):
-    """The function that appends: its name, and the library to load."""
-
-    name: str
-    code: str
-
-
 def function() -> Source:
-    """Read append.lua and name library and function by the hash of the rest of it."""
-    body = Path(__file__).with_name("append.lua").read_text(encoding="utf-8").partition("\n")[2]
-    digest = sha256(body.replace(_NAME_IN_SOURCE, "").encode("utf-8")).hexdigest()
-    name = f"evenfold_{digest[:16]}"
-    return Source(name, f"#!lua name={name}\n{body.replace(_NAME_IN_SOURCE, name)}")
+    """Return the function that appends."""
+    return source(Path(__file__).with_name("append.lua"))
 
 
 class Log:
@@ -165,6 +153,12 @@ class Log:
             await self._check_end(stream, 0, known)
         return known, entries
 
+    async def last(self, stream: str) -> Stored | None:
+        """Return the newest entry of a stream, None if it has none."""
+        (length,) = cast("list[int]", await self._ask(("XLEN", keys_of(stream).stream)))
+        page = await self._page(stream, length, 1) if length else []
+        return page[0] if page else None
+
     async def ping(self) -> None:
         """Return when the store answers; raise StoreDown if it does not."""
         await self._ask(("PING",))
@@ -196,10 +190,6 @@ class Log:
         End when the connection to the store breaks, or the log is closed.
         """
         return self._feeds.hints(cursors)
-
-    def growth(self, stream: str) -> AbstractContextManager[Growth]:
-        """Give for a block what tells that a stream has grown, to one who reads it himself; one at a time a stream."""
-        return self._feeds.growth(stream)
 
     def bell(self, name: str) -> AbstractContextManager[Bell]:
         """Give the bell of this name for a block; it rings where something that is not in the log has changed."""
@@ -242,7 +232,7 @@ class Log:
             if self._loop.time() > deadline:
                 return append.fail(unsettled(append.request, lost=lost))
             try:
-                if _is_missing(error):
+                if is_missing(error):
                     await self._load()
                 else:
                     await asyncio.sleep(RETRY_S)
@@ -345,10 +335,6 @@ def _down(error: Exception) -> StoreDown:
     return down
 
 
-def _is_missing(error: Exception) -> bool:
-    return isinstance(error, ResponseError) and "Function not found" in str(error)
-
-
 def _passing(error: ResponseError) -> bool:
     """Say whether the server refused a call for a reason that passes: it lacks the function, or is starting up."""
-    return _is_missing(error) or str(error).startswith("LOADING")
+    return is_missing(error) or str(error).startswith("LOADING")
