@@ -1,0 +1,279 @@
+"""What of a table concerns whom: the notices that its decisions put into inboxes, and for whom it waits.
+
+Both are folded from the neutral events alone, so that no game is known here, and from public parts of them alone, so
+that no notice tells its reader what the reader's own view of the table does not. A further kind of notice is a class
+and a line in `_told`.
+
+Told are accounts. Who sits is told of every prompt, of the start and of the end; who has given a seat up, of the end
+and the place that came of it; the host, with a seat or without, of the start and the end, and that all seats are taken
+where play waits for the host. Who stood up before play has no part in the table any more. Bots' seats have no inbox.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple, TypeAlias, TypedDict, assert_never
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
+
+from events.base import Entry, GameName, Id, Millis, PlayerId, Ruleset, Seat, Version
+from events.table import (
+    Answered,
+    Created,
+    Ended,
+    Outcome,
+    Place,
+    Resigned,
+    SeatLeft,
+    Seats,
+    SeatTaken,
+    Started,
+    StartRule,
+    TurnBegan,
+)
+from projections.table import SeatView, Status
+
+Number = Annotated[int, Meta(ge=0, le=2**53, description="Counts the notices of an inbox.")]
+
+_Concerning: TypeAlias = Created | SeatTaken | SeatLeft | Started | TurnBegan | Answered | Resigned | Ended
+_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _Concerning.__args__)
+_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
+
+
+class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Something that concerns an account: what happened at a table by the decision that led to `version`, and when.
+
+    `number` is the notice's own in its inbox, 0 before it is there.
+    """
+
+    number: Number = 0
+    game: GameName
+    table: Id
+    version: Version
+    at: Millis
+
+
+class Seated(Notice, frozen=True, kw_only=True, tag="seated"):
+    """You took a seat, by whichever of your tokens."""
+
+    seat: Seat
+
+
+class Unseated(Notice, frozen=True, kw_only=True, tag="unseated"):
+    """You stood up before play; nothing more of this table concerns you, unless you are its host."""
+
+    seat: Seat
+
+
+class TableFilled(Notice, frozen=True, kw_only=True, tag="table_filled"):
+    """All seats of your table are taken, and play waits for you, its host, to start it."""
+
+
+class TableStarted(Notice, frozen=True, kw_only=True, tag="table_started"):
+    """Play began at a table where you sit, or that you host; `seat` is null for a host without one."""
+
+    seat: Seat | None
+
+
+class YourTurn(Notice, frozen=True, kw_only=True, tag="your_turn"):
+    """Your seat must act: a prompt went out to it, and `turn` is what your command answers."""
+
+    seat: Seat
+    turn: Version
+
+
+class TableEnded(Notice, frozen=True, kw_only=True, tag="table_ended"):
+    """Play ended at a table where you sat or that you host, or was given up before it began.
+
+    `seat` is null for a host without one; `place` is null without a seat, and where nothing was played.
+    """
+
+    outcome: Outcome
+    seat: Seat | None
+    place: Place | None
+
+
+AnyNotice: TypeAlias = Seated | Unseated | TableFilled | TableStarted | YourTurn | TableEnded
+
+
+class Told(NamedTuple):
+    """A notice, and whose inbox it goes to."""
+
+    account: str
+    notice: AnyNotice
+
+
+class Company(Struct, frozen=True, kw_only=True):
+    """Who has a part in a table, and for whom it waits.
+
+    `since` is when the prompt that stands went out, or, before play, when a seat was last taken or left.
+    """
+
+    game: GameName
+    table: Id
+    ruleset: Ruleset
+    host: PlayerId
+    start: StartRule
+    status: Status
+    seats: tuple[SeatView, ...]
+    to_act: Seats
+    turn: Version
+    since: Millis
+
+    @property
+    def waits_for_host(self) -> bool:
+        """Whether the table is open until its host starts play, however many sit there."""
+        return self.status == "open" and self.start == "host"
+
+    @property
+    def taken(self) -> int:
+        """How many seats are taken."""
+        return sum(seat.player is not None for seat in self.seats)
+
+    def seat_of(self, account: str) -> int | None:
+        """Return the seat of an account, given up or not; None if it has none."""
+        return next((seat.seat for seat in self.seats if seat.player == account), None)
+
+    def is_settled_for(self, account: str) -> bool:
+        """Tell whether the table will never wait for an account, whatever may still happen at it."""
+        match self.status:
+            case "ended":
+                return True
+            case "open":
+                return False
+            case "playing" | "paused":
+                seat = self.seat_of(account)
+                return seat is None or self.seats[seat].resigned
+
+    def people(self) -> Iterator[tuple[str, int | None]]:
+        """Yield every account that has a part in the table, once, with its seat; the host may have none."""
+        for seat in self.seats:
+            if seat.player is not None and seat.bot is None:
+                yield seat.player, seat.seat
+        if self.seat_of(self.host) is None:
+            yield self.host, None
+
+
+class _About(TypedDict):
+    game: str
+    table: str
+    version: int
+    at: int
+
+
+class _Tagged(Struct):
+    type: str
+
+
+_entry = msgspec.json.Decoder(Entry[Raw, Raw])
+_tagged = msgspec.json.Decoder(_Tagged)
+_event = msgspec.json.Decoder(_Concerning)
+
+
+def add(company: Company | None, entry: bytes) -> tuple[Company | None, tuple[Told, ...]]:
+    """Return a table with the stored entry that follows added, and who is told what; None is a table of no entries."""
+    if _MARK.search(entry) is None:
+        return company, ()
+    decision = _entry.decode(entry)
+    told: list[Told] = []
+    for raw in decision.events:
+        if _tagged.decode(raw).type in _TAGS:
+            event = _event.decode(raw)
+            company = _evolved(company, event, decision)
+            told += _told(company, event, _about(company, decision))
+    if company is not None:
+        told += _told_at_last(company, _about(company, decision))
+    return company, tuple(told)
+
+
+def _about(company: Company, decision: Entry[Raw, Raw]) -> _About:
+    return {"game": company.game, "table": company.table, "version": decision.version, "at": decision.at}
+
+
+def _told(company: Company, event: _Concerning, about: _About) -> Iterator[Told]:
+    """Yield whom an event concerns, at the table as it is right after it."""
+    match event:
+        case SeatTaken(seat, player, _, None):
+            yield Told(player, Seated(seat=seat, **about))
+        case SeatLeft(seat, player):
+            yield Told(player, Unseated(seat=seat, **about))
+        case Started():
+            yield from (Told(account, TableStarted(seat=own, **about)) for account, own in company.people())
+        case Ended(outcome, places):
+            for account, own in company.people():
+                place = places[own] if own is not None else None
+                yield Told(account, TableEnded(outcome=outcome, seat=own, place=place, **about))
+        case Created() | SeatTaken() | TurnBegan() | Answered() | Resigned():
+            return
+        case _:
+            assert_never(event)
+
+
+def _told_at_last(company: Company, about: _About) -> Iterator[Told]:
+    """Yield whom a decision as a whole concerns: a prompt within it may have been answered for a silent seat."""
+    match company.status:
+        case "open" if company.waits_for_host and company.taken == len(company.seats):
+            # A table that was full before can't have been added to without a seat being left, or play starting.
+            yield Told(company.host, TableFilled(**about))
+        case "playing" if company.turn == about["version"]:
+            for seat in company.to_act:
+                sitting = company.seats[seat]
+                if sitting.player is not None and sitting.bot is None:
+                    yield Told(sitting.player, YourTurn(seat=seat, turn=company.turn, **about))
+        case _:
+            return
+
+
+def _evolved(company: Company | None, event: _Concerning, decision: Entry[Raw, Raw]) -> Company:
+    """Return the table with one event added."""
+    if isinstance(event, Created):
+        return _created(event, decision)
+    if company is None:
+        raise ValueError(f"{decision.stream} has no table.created before version {decision.version}")
+    match event:
+        case SeatTaken(seat, player, _, bot):
+            return _seated(company, SeatView(seat, player, bot, resigned=False), decision.at)
+        case SeatLeft(seat):
+            return _seated(company, SeatView(seat, None, None, resigned=False), decision.at)
+        case Started():
+            return replace(company, status="playing")
+        case TurnBegan(seats):
+            return replace(company, to_act=seats, turn=decision.version, since=decision.at)
+        case Answered(seat):
+            return replace(company, to_act=_without(company.to_act, seat))
+        case Resigned(seat):
+            left = company.seats[seat]
+            company = replace(company, to_act=_without(company.to_act, seat))
+            return _with(company, SeatView(seat, left.player, left.bot, resigned=True))
+        case Ended():
+            return replace(company, status="ended", to_act=())
+        case _:
+            assert_never(event)
+
+
+def _created(event: Created, decision: Entry[Raw, Raw]) -> Company:
+    return Company(
+        game=event.game,
+        table=decision.stream.removeprefix("table:"),
+        ruleset=event.ruleset,
+        host=event.host,
+        start=event.start,
+        status="open",
+        seats=tuple(SeatView(seat, None, None, resigned=False) for seat in range(event.seats)),
+        to_act=(),
+        turn=0,
+        since=decision.at,
+    )
+
+
+def _seated(company: Company, view: SeatView, at: int) -> Company:
+    return replace(_with(company, view), since=at)
+
+
+def _with(company: Company, view: SeatView) -> Company:
+    return replace(company, seats=(*company.seats[: view.seat], view, *company.seats[view.seat + 1 :]))
+
+
+def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    return tuple(other for other in seats if other != seat)
