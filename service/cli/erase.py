@@ -15,6 +15,7 @@ from service.cli.sentences import Failed, Unusable, say
 from service.erasing import Erasing
 from service.errors import NotFound, Obstacle
 from service.games import Games
+from service.inbox import Inboxes
 from service.log import Log
 from service.settings import Place
 from service.tables import Tables
@@ -51,7 +52,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
 def _erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
     # No request comes in here that could be repeated, so that nothing is derived from the secret.
     tables = Tables(log, games, bots.find(), secret=b"")
-    return Erasing(tables, Attendance(redis), accounts, Tokens(redis))
+    return Erasing(tables, Attendance(redis), Inboxes(redis), accounts, Tokens(redis))
 
 
 async def _name(accounts: Accounts, account: str) -> str:

@@ -18,6 +18,7 @@ from service.clock import utc_ms
 from service.erasing import Erasing
 from service.errors import NotFound, Unauthenticated
 from service.game import AnyTable, Command
+from service.inbox import Inboxes
 from service.log import Log
 from service.referee import Abandon, Create, Leave, Resign, Sit
 from service.streams import genesis, head_after, table_stream
@@ -43,12 +44,13 @@ class House:
     log: Log
     tables: Tables
     attendance: Attendance
+    inboxes: Inboxes
     accounts: Accounts
     tokens: Tokens
 
     @property
     def erasing(self) -> Erasing:
-        return Erasing(self.tables, self.attendance, self.accounts, self.tokens)
+        return Erasing(self.tables, self.attendance, self.inboxes, self.accounts, self.tokens)
 
     async def act(self, player: str, table: str, command: Command) -> None:
         await self.tables.act(Asked(player, "chinkway", table), command)
@@ -73,7 +75,7 @@ async def moved_in(store: Redis) -> AsyncIterator[Callable[[], House]]:
         logs.append(Log(store))
         attendance = Attendance(store)
         tables = Tables(logs[-1], games.find(), bots.find(), secret=bytes(32), clock=clock, attendance=attendance)
-        return House(logs[-1], tables, attendance, Accounts(store), Tokens(store))
+        return House(logs[-1], tables, attendance, Inboxes(store), Accounts(store), Tokens(store))
 
     yield start
     for log in logs:
@@ -166,6 +168,7 @@ STEPS: list[Callable[[House, Life], Awaitable[object]]] = [
     lambda house, life: house.tables.withdraw(life.account, life.played),
     lambda house, life: house.tables.withdraw(life.account, life.ended),
     lambda house, life: house.attendance.forget(life.account),
+    lambda house, life: house.inboxes.forget(life.account),
     lambda house, life: house.accounts.forget(life.account),
     lambda house, life: house.tokens.end_all(life.account),
 ]
