@@ -11,9 +11,11 @@ from litestar import Litestar
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems, routing, tokens, traffic
+from service.api import catalogue, documents, health, lobby, players, problems, routing, tickets, tokens, traffic
+from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
+from service.api.eventstream import Streams, streaming
 from service.api.forwarded import Proxies
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
@@ -21,7 +23,9 @@ from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
+from service.auth.tickets import Tickets
 from service.auth.tokens import Tokens
+from service.auth.vigil import Vigil, keeping
 from service.bots import Bots
 from service.clock import utc_ms
 from service.durability import require
@@ -29,6 +33,7 @@ from service.erasing import Erasing
 from service.games import Games
 from service.inbox import Inboxes
 from service.limits import Rates, SignUps
+from service.live import Live
 from service.lobby import Lobby
 from service.log import Log
 from service.metrics import Gauge, Sheets, sheets
@@ -64,6 +69,10 @@ class Service:
     tables: Tables
     accounts: Accounts
     tokens: Tokens
+    vigil: Vigil
+    tickets: Tickets
+    streams: Streams
+    live: Live
     rates: Rates
     sign_ups: SignUps
     proxies: Proxies
@@ -85,10 +94,12 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         _connected(settings.redis) as redis,
         watching(redis, settings.folder, settings.limits.min_free) as watch,
         sheets(settings.sheet) as shared,
+        keeping(tokens := Tokens(redis)) as vigil,
+        streaming(settings.limits.streams) as streams,
     ):
         await require(redis, settings.redis, settings.durability)
         log = Log(redis, durability=settings.durability)
-        attendance, accounts, tokens = Attendance(redis, settings.limits.tables), Accounts(redis), Tokens(redis)
+        attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         inboxes = Inboxes(redis)
         tables = Tables(
             log,
@@ -101,6 +112,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             has_room=watch.has_room,
             attendance=attendance,
         )
+        live = Live(log, tables)
         try:
             yield Service(
                 settings=settings,
@@ -111,6 +123,10 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 tables=tables,
                 accounts=accounts,
                 tokens=tokens,
+                vigil=vigil,
+                tickets=Tickets(redis, tokens),
+                streams=streams,
+                live=live,
                 rates=Rates(settings.limits.requests, sources.monotonic_ns),
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
@@ -121,6 +137,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 sheets=shared,
             )
         finally:
+            await live.close()
             await tables.drain()
             await log.close()
 
@@ -144,6 +161,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *per_game,
         *players.ENDPOINTS,
         *tokens.ENDPOINTS,
+        *tickets.ENDPOINTS,
         *health.ENDPOINTS,
         *documents.ENDPOINTS,
     )
@@ -169,7 +187,8 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
         logging_config=None,
     )
     app.state.routes = routes
-    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count)
+    app.state.origins = Origins(settings.cors_origins)
+    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count, app.state.origins)
     return app
 
 

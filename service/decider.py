@@ -8,9 +8,9 @@ alone, and a caller who goes away in mid-append changes nothing about that: the 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, assert_never
 
 import msgspec
 
@@ -81,6 +81,10 @@ class Decided(NamedTuple, Generic[STATE]):
     draft: Draft | None
 
 
+Heard: TypeAlias = Callable[[str, STATE, Sequence[Stored]], None]
+"""Takes a stream, its state, and the entries that led to it: those from some version on, up to the state's own."""
+
+
 class _Queue(asyncio.Lock):
     """Those who would decide on one stream, one after the other; `users` counts them, the one at work too.
 
@@ -109,6 +113,8 @@ class Decider(Generic[STATE]):
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
         self._queues: dict[str, _Queue] = {}
+        self.heard: Heard[STATE] | None = None
+        """Called with whatever of a stream is folded, in the turn that folds it."""
 
     async def newest(self, stream: str) -> STATE:
         """Return the state as it stands in the store now; raise NotFound for a stream without entries."""
@@ -230,12 +236,10 @@ class Decider(Generic[STATE]):
         """Fold what an append has shown to be in the store."""
         match answer:
             case Appended():
-                self._add(state, (stored,))
-                self._keep(stream, state)
+                self._take(stream, state, (stored,))
             case Behind(entries):
                 check_chain(stream, state.version, state.head, entries)
-                self._add(state, entries)
-                self._keep(stream, state)
+                self._take(stream, state, entries)
             case _:
                 pass
 
@@ -250,8 +254,7 @@ class Decider(Generic[STATE]):
             self._states.pop(stream, None)
             raise
         check_chain(stream, state.version, state.head, entries)
-        self._add(state, entries)
-        self._keep(stream, state)
+        self._take(stream, state, entries)
         return state, remembered
 
     async def _remembered(self, stream: str, version: int, state: STATE) -> Decided[STATE]:
@@ -264,6 +267,13 @@ class Decider(Generic[STATE]):
         """Forget a state that the store, as the log has said loudly, does not know any more; fold what it has."""
         self._states.pop(stream, None)
         return await self._refreshed(stream, key)
+
+    def _take(self, stream: str, state: STATE, entries: Sequence[Stored]) -> None:
+        """Fold what the store has shown to hold, keep the state, and tell who listens."""
+        self._add(state, entries)
+        self._keep(stream, state)
+        if self.heard is not None and entries:
+            self.heard(stream, state, entries)
 
     def _add(self, state: STATE, entries: Iterable[Stored]) -> None:
         began, before = time.perf_counter(), state.version

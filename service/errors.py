@@ -14,10 +14,12 @@ Obstacle                      everything else that a client may meet
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
 ├── Unreadable                a name holds invisible characters, or too many once they are normalized
+├── NoStream                  a ticket is wanted for a path at which there is no stream
 ├── AlreadyCreated            what a repeated request would create is there; its secret is told only once
 ├── TooManyTokens             the account has as many tokens as it may have
 ├── TooMany                   requests came faster than they may
-│   └── TooManyTables         the account has as many tables open as it may have
+│   ├── TooManyTables         the account has as many tables open as it may have
+│   └── TooManyStreams        the account has as many streams open as it may have
 ├── Stale                     If-Match names an older version
 ├── KeyReused                 an Idempotency-Key came back with another body
 ├── Busy                      too many others wrote to the stream at once
@@ -85,6 +87,13 @@ class Unreadable(Obstacle):
         super().__init__("A name or label holds no invisible characters, and at most 64 in Unicode's normal form C.")
 
 
+class NoStream(Obstacle):
+    """A ticket is wanted for a path at which there is no stream."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no stream at this path, so no ticket opens it.")
+
+
 class AlreadyCreated(Obstacle):
     """A request that returns a secret ran before, and nobody is told the secret again; `id` is what it created."""
 
@@ -120,6 +129,14 @@ class TooManyTables(TooMany):
     def __init__(self, quota: int) -> None:
         message = f"An account has at most {quota} tables that have not ended; end or abandon one."
         super().__init__(message, "open-tables", quota, None, 30)
+
+
+class TooManyStreams(TooMany):
+    """The account has as many streams open in this process as it may have; one that is closed makes room."""
+
+    def __init__(self, quota: int) -> None:
+        message = f"An account has at most {quota} streams open at once; close one."
+        super().__init__(message, "open-streams", quota, None, 5)
 
 
 class Stale(Obstacle):

@@ -98,6 +98,7 @@ class Feeds:
         self._rung = ""
         self._followed: dict[str, _Followed] = {}
         self._bells: dict[str, Bell] = {}
+        self._growths: dict[str, Growth] = {}
         self._subscription: asyncio.Task[None] | None = None
         self._positioned = asyncio.Event()
         self._reads: set[asyncio.Task[list[Stored]]] = set()
@@ -145,6 +146,19 @@ class Feeds:
             bell.heard_by -= 1
             if not bell.heard_by:
                 del self._bells[name]
+
+    @contextmanager
+    def growth(self, stream: str) -> Iterator["Growth"]:
+        """Give for a block what rings when a stream has grown, and whenever it may have grown unheard, as a bell does.
+
+        One at a time a stream.
+        """
+        self._begin()
+        growth = self._growths[stream] = Growth()
+        try:
+            yield growth
+        finally:
+            del self._growths[stream]
 
     async def hints(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
@@ -248,6 +262,9 @@ class Feeds:
             followed = self._followed.get(stream)
             if followed is not None:
                 followed.grow(version)
+            growth = self._growths.get(stream)
+            if growth is not None:
+                growth.grow(version)
 
     def _ring(self, rows: list[Row]) -> None:
         self._rung = rows[-1][0].decode("ascii")
@@ -266,6 +283,8 @@ class Feeds:
         self._ring_all()
 
     def _ring_all(self) -> None:
+        for growth in self._growths.values():
+            growth.doubt()
         for bell in self._bells.values():
             bell.ring()
 
@@ -288,6 +307,25 @@ class Bell:
         """Return once it has rung after the moment at which its count was `seen`."""
         if self.count == seen:
             await self._next.wait()
+
+
+class Growth(Bell):
+    """That a stream has grown: `reached` is the version that it is known to have, 0 where the store must be asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = 0
+
+    def grow(self, version: int) -> None:
+        """Tell of a hint."""
+        if version > self.reached:
+            self.reached = version
+            self.ring()
+
+    def doubt(self) -> None:
+        """Have the store asked."""
+        self.reached = 0
+        self.ring()
 
 
 class _Followed:

@@ -27,7 +27,7 @@ from redis.exceptions import ResponseError
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
 from service.durability import confirming
 from service.errors import NotFound, StoreDown
-from service.feeds import Bell, Cursors, Feeds, Hint
+from service.feeds import Bell, Cursors, Feeds, Growth, Hint
 from service.functions import Source, is_missing, source
 from service.metrics import Counter
 from service.pipe import TIMEOUT_MS, Command, Lost, Pipe, Reply, Unreachable
@@ -190,6 +190,10 @@ class Log:
         End when the connection to the store breaks, or the log is closed.
         """
         return self._feeds.hints(cursors)
+
+    def growth(self, stream: str) -> AbstractContextManager[Growth]:
+        """Give for a block what tells that a stream has grown, to one who reads it himself; one at a time a stream."""
+        return self._feeds.growth(stream)
 
     def bell(self, name: str) -> AbstractContextManager[Bell]:
         """Give the bell of this name for a block; it rings where something that is not in the log has changed."""

@@ -18,16 +18,18 @@ class Limits(NamedTuple):
     """How much one account or address may ask for; 0 sets no limit.
 
     `tables` open at once, by the account that opened them. `requests` a second, by account. `sign_ups` a minute, by
-    address. `min_free` is the room (MiB) that the store must have left for a new table.
+    address. `min_free` is the room (MiB) that the store must have left for a new table. `streams` open at once in a
+    process, by account.
     """
 
     tables: int = 100
     requests: int = 200
     sign_ups: int = 60
     min_free: int = 256
+    streams: int = 256
 
 
-NO_LIMITS = Limits(0, 0, 0, 0)
+NO_LIMITS = Limits(0, 0, 0, 0, 0)
 
 
 class Settings(NamedTuple):
@@ -36,7 +38,8 @@ class Settings(NamedTuple):
     `redis` is the address of the store. `keys` is the folder of the service's secrets, `secret` one stated as hex
     instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
     `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies (addresses or
-    networks) whose word on a client's address is taken. `metrics_port` None has /metrics beside the API.
+    networks) whose word on a client's address is taken. `cors_origins` are those whose pages may read answers, `*` for
+    any. `metrics_port` None has /metrics beside the API.
 
     A server states two for the processes that it starts: `folder`, whose disk an embedded store fills, and `sheet`, the
     file at which a process leaves its metrics; both are None where there is no such thing.
@@ -51,6 +54,7 @@ class Settings(NamedTuple):
     durability: Durability = "store"
     limits: Limits = Limits()
     trust: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ("*",)
     metrics_port: int | None = None
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"
@@ -78,7 +82,9 @@ class Settings(NamedTuple):
             "EVENFOLD_RATE_LIMIT": str(self.limits.requests),
             "EVENFOLD_SIGN_UP_LIMIT": str(self.limits.sign_ups),
             "EVENFOLD_MIN_FREE": str(self.limits.min_free),
+            "EVENFOLD_STREAM_LIMIT": str(self.limits.streams),
             "EVENFOLD_TRUST": " ".join(self.trust),
+            "EVENFOLD_CORS_ORIGIN": " ".join(self.cors_origins) or "none",
             "EVENFOLD_LOG_FORMAT": self.log_format,
             "EVENFOLD_LOG_LEVEL": self.log_level,
         }

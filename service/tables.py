@@ -22,7 +22,7 @@ from service.attendance import Attendance, Standing
 from service.auth.tokens import UNKNOWN
 from service.bots import Bots
 from service.chance import SEED_BYTES
-from service.decider import Decided, Decider, Draft
+from service.decider import Decided, Decider, Draft, Heard
 from service.errors import (
     Busy,
     Damaged,
@@ -239,6 +239,10 @@ class Tables:
         Version 0 asks for the newest. As with `look`, the table is to be read before the next await.
         """
         return await self._decider.reached(stream, version)
+
+    def hear(self, call: Heard[AnyTable]) -> None:
+        """Have one told of whatever this process learns that a table's stream holds, in the turn in which it does."""
+        self._decider.heard = call
 
     def view(self, table: AnyTable, player: str) -> AnyView:
         """Return the table as a player may see it."""

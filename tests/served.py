@@ -30,12 +30,20 @@ def served(
     sign_up: bool = True,
     limits: Limits = NO_LIMITS,
     trust: tuple[str, ...] = (),
+    origins: tuple[str, ...] = ("*",),
     durability: Durability = "store",
     protocol: type[Connection] = Connection,
 ) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
     settings = Settings(
-        redis=redis, keys=keys, games=games, sign_up=sign_up, limits=limits, trust=trust, durability=durability
+        redis=redis,
+        keys=keys,
+        games=games,
+        sign_up=sign_up,
+        limits=limits,
+        trust=trust,
+        cors_origins=origins,
+        durability=durability,
     )
     app = create(settings, sources or Sources())
     server = uvicorn.Server(configured(app, protocol))

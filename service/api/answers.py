@@ -28,6 +28,10 @@ SEEN = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\
 NewName = Annotated[str, Meta(min_length=1, max_length=64, pattern=SEEN, examples=["Ada"])]
 Scopes = Annotated[tuple[Scope, ...], Meta(max_length=len(SCOPES), description="What a token may do.")]
 Secret = Annotated[str, Meta(pattern=whole("evf_[A-Za-z0-9_-]{43}"), description="A bearer token.")]
+StreamPath = Annotated[
+    str,
+    Meta(pattern=whole("/v1/[a-z0-9_/]{1,120}"), examples=["/v1/chinkway/tables/zwyrd6z1rv0whe6m1110rdv1ew/events"]),
+]
 BotName = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_]*"), max_length=32, examples=["anyone"])]
 
 _encode = msgspec.json.Encoder().encode
@@ -124,6 +128,19 @@ class IssuedToken(Struct, frozen=True):
     token: Secret
 
 
+class NewTicket(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a ticket takes: the path of the stream that it is to open, as a request for that has it, without a query."""
+
+    path: StreamPath
+
+
+class IssuedTicket(Struct, frozen=True):
+    """A ticket, which is shown this once, and when it expires."""
+
+    ticket: Annotated[str, Meta(pattern=whole("evt_[A-Za-z0-9_-]{43}"), description="What opens one stream once.")]
+    expires_at: Millis
+
+
 class Seated(Struct, frozen=True):
     """The seat that was taken, by the decision that did it."""
 
@@ -146,6 +163,17 @@ class Decisions(Struct, Generic[EVENT], frozen=True):
 
     decisions: Annotated[tuple[Decision[EVENT], ...], Meta(max_length=PAGE)]
     next: Version | None
+
+
+class Word(Struct, frozen=True):
+    """What a stream of lines says besides decisions.
+
+    `reset`: what came before does not count, look at the table anew; the stream goes on after `version`. `lagged`: you
+    were too slow; come again from `version`. `ended`: play has ended, with `version`.
+    """
+
+    type: Literal["reset", "lagged", "ended"]
+    version: Version
 
 
 class Health(Struct, frozen=True):

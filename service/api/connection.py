@@ -22,6 +22,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
 from uvicorn.server import ServerState
 
+from service.api.cors import origins_of
 from service.api.edge import Edge
 from service.api.exchange import Exchange, Headers
 from service.api.head import Bounds, Head, headers_too_large, too_large
@@ -130,7 +131,7 @@ class Connection(asyncio.Protocol):
         if self._current is None:
             self.transport.close()
         else:
-            self._current.keep_alive = False
+            self._current.wind_up()
 
     # What an exchange calls
 
@@ -310,7 +311,12 @@ class Connection(asyncio.Protocol):
         self._last = self._unread = True
         self._stage = "idle"
         self._reading = None
-        self._queue(Exchange(self, scope or self._scope("-", "1.1"), Edge(refusal(obstacle)), keep_alive=False))
+        if scope is None:
+            scope = self._scope("-", "1.1")
+            # A page may have sent this: the rest of its head, which is not read, would tell whose.
+            scope["headers"] = [*scope["headers"], (b"origin", b"null")]
+        edge = Edge(refusal(obstacle), origins=origins_of(self._app))
+        self._queue(Exchange(self, scope, edge, keep_alive=False))
 
     def _fail(self, obstacle: Obstacle) -> None:
         """Give up a body: its request is the last, answered by what stands in its way if the application reads on."""

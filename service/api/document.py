@@ -18,6 +18,7 @@ from service.api import problems
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
 from service.api.problems import Problem, TableProblem
+from service.api.requests import TICKET
 from service.api.schemas import Schema, Schemas
 from service.auth.scopes import SCOPES, told
 from service.game import AnyGame
@@ -43,6 +44,8 @@ _ABOUT = cleandoc(
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
     - **Requests** have names: every answer has `X-Request-Id`, your own if you sent one. A `traceparent` is passed on.
     - **HEAD** is answered wherever GET is; OPTIONS says in `Allow` what a path takes.
+    - **Browsers** may use all of this from a page of any origin, unless who runs the service has it otherwise. They
+      open streams with a ticket of `POST /v1/tickets`.
 
     Bodies are strict: a field that is not described here is refused. Of a field that comes twice the last counts.
     Answers may come to hold further fields; of the lists of values in them only those marked `x-open` may grow.
@@ -63,11 +66,18 @@ _TOKENS = cleandoc(
     """
 )
 
+_TICKETS = cleandoc(
+    """
+    A ticket of `POST /v1/tickets`, for who can't send a header: a browser's `EventSource` and `WebSocket`. It opens one
+    stream, within half a minute, at the path that it was asked for, and stands for the token that asked.
+    """
+)
+
 _AREAS: Mapping[str, str] = {
     "games": "What can be played: options, commands and rules pages.",
     "tables": "Tables of every game.",
     "players": "Accounts, names, and who you are.",
-    "tokens": "Tokens of your account.",
+    "tokens": "Tokens of your account, and tickets that open streams.",
     "service": "Whether the service works, and what it says of itself.",
 }
 
@@ -113,6 +123,8 @@ _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
 }
 # Headers that depend on what the request asked for.
 _ON_REQUEST = frozenset({"ETag", "Preference-Applied"})
+# What has no body.
+_BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 # What every route can answer with, whatever it does.
 _ANYWHERE = (400, 408, 413, 431, 500, 503)
 # Headers that every answer has.
@@ -166,7 +178,8 @@ class _Writer:
                         "type": "http",
                         "scheme": "bearer",
                         "description": _TOKENS,
-                    }
+                    },
+                    "ticket": {"type": "apiKey", "in": "query", "name": TICKET, "description": _TICKETS},
                 },
             },
         }
@@ -221,11 +234,11 @@ class _Writer:
         kind = route.answers[status]
         answer: Schema = {"description": _ANSWERS[status], "headers": _referred(*route.headers, *_ALWAYS)}
         content = {} if kind is None else {JSON: {"schema": self._schemas.answer(kind)}}
-        if status != HTTPStatus.NOT_MODIFIED:
+        if status not in _BODILESS:
             content.update((media, {"schema": self._further(media, held)}) for media, held in route.media.items())
         if content:
             answer["content"] = content
-        if route.links and status != HTTPStatus.NOT_MODIFIED:
+        if route.links and status not in _BODILESS:
             answer["links"] = {link.to: self._link(link) for link in route.links}
         return answer
 
@@ -241,8 +254,12 @@ class _Writer:
         return described if link.body is None else {**described, "requestBody": link.body}
 
     def _further(self, media: str, held: object) -> Schema:
-        schema = self._schemas.answer(held)
-        return schema if media.startswith("text/") else {**schema, "description": "One of these on each line."}
+        if media.startswith("text/"):
+            return self._schemas.answer(held)
+        kinds = held if isinstance(held, tuple) else (held,)
+        schemas = [self._schemas.answer(kind) for kind in kinds]
+        schema = {"oneOf": schemas} if len(schemas) > 1 else schemas[0]
+        return {**schema, "description": "One of these on each line."}
 
     def _problem(self, route: Endpoint, status: int) -> Schema:
         """Return a reference to what every route of a game, or beside the games, answers with such a status."""
@@ -281,10 +298,12 @@ def _security(route: Endpoint) -> list[Schema]:
     """Return the sets of scopes of which a token needs one; OpenAPI calls them roles where a scheme has no scopes."""
     if not route.token:
         return []
+    tickets: list[Schema] = [{"ticket": []}] if route.ticketed else []
     if not route.scope:
-        return [{"bearer": []}]
+        return [{"bearer": []}, *tickets]
     enough = [*route.scope, *(scopes for needed in route.scope_of.values() for scopes in needed)]
-    return [{"bearer": [scope for scope in SCOPES if scope in scopes]} for scopes in dict.fromkeys(enough)]
+    tokens = [{"bearer": [scope for scope in SCOPES if scope in scopes]} for scopes in dict.fromkeys(enough)]
+    return [*tokens, *tickets]
 
 
 def _needs(route: Endpoint) -> str:

@@ -1,8 +1,9 @@
 """The outermost layer: what holds of every answer, whoever makes it, and what is told of it afterwards.
 
 Every answer names its request: the client's own `X-Request-Id`, or a new one. A trace that the request belongs to is
-passed on. HEAD is answered wherever GET is. Each request ends in one call of `finished` and one line of the log, with
-the template of its route: paths, queries and bodies may hold what no log may.
+passed on. HEAD is answered wherever GET is. Which pages may read answers is the same for all of them, and said in each
+(service/api/cors.py). Each request ends in one call of `finished` and one line of the log, with the template of its
+route: paths, queries and bodies may hold what no log may.
 """
 
 import logging
@@ -17,12 +18,13 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from service.api import problems
+from service.api.cors import NOBODY, Origins
 from service.api.requests import route_of, state_headers
 from service.api.trace import Trace, followed
 from service.logs import FIELDS, Mark, kind_and_place, marked
 
-# What looks like a token of ours is no name for a request: it would be logged.
-REQUEST_ID = re.compile(rb"(?!.*evf_)[A-Za-z0-9._-]{1,128}")
+# What looks like a token or a ticket of ours is no name for a request: it would be logged.
+REQUEST_ID = re.compile(rb"(?!.*ev[ft]_)[A-Za-z0-9._-]{1,128}")
 SLOW_S = 1.0
 """From when on an answer's begin is slow."""
 
@@ -39,19 +41,24 @@ _draw = random.Random().getrandbits  # noqa: S311 a request's name is no secret
 class Edge:
     """An application as the world meets it."""
 
-    def __init__(self, app: ASGIApp, finished: Finished | None = None) -> None:
-        """Wrap an application; `finished` is called when a request is answered, or given up after its answer began."""
+    def __init__(self, app: ASGIApp, finished: Finished | None = None, origins: Origins = NOBODY) -> None:
+        """Wrap an application that pages of these origins may use.
+
+        `finished` is called when a request is answered, or given up after its answer began.
+        """
         self._app = app
         self._finished = finished
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
-        passage = _Passage(scope, send)
+        passage = _Passage(scope, send, self._origins)
+        app = (self._origins.preflight(scope) if passage.method == "OPTIONS" else None) or self._app
         try:
-            await self._app(scope, receive, passage.send)
+            await app(scope, receive, passage.send)
         except Exception as error:  # noqa: BLE001 whatever it is, it must not pass unanswered
             if passage.status:
                 # What has begun can't become a problem; the server cuts it off where it is.
@@ -80,7 +87,7 @@ class _Passage:
 
     __slots__ = ("_began", "_headers", "_headless", "_send", "mark", "method", "seconds", "status")
 
-    def __init__(self, scope: HTTPScope, send: Send) -> None:
+    def __init__(self, scope: HTTPScope, send: Send, origins: Origins) -> None:
         self._began = time.perf_counter()
         self._send = send
         self.status = 0
@@ -95,6 +102,8 @@ class _Passage:
             name = b"%032x" % _draw(128)
         trace = followed(cast("list[tuple[bytes, bytes]]", scope["headers"])) if b"traceparent" in stated else None
         self._headers = [(b"x-request-id", name), *(trace.headers if trace is not None else ())]
+        if origins.vary or b"origin" in stated:
+            self._headers += origins.headers(stated.get(b"origin"))
         self.mark = _mark(name, trace)
         marked.set(self.mark)
 

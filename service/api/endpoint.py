@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from litestar.response.base import ASGIResponse
 
-from service.api.requests import AnyRequest, check_headers, check_path, check_query
+from service.api.requests import TICKET, AnyRequest, check_headers, check_path, check_query
 from service.auth.scopes import ANY, Needed
 
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
@@ -60,11 +60,13 @@ class Endpoint:
     body      the type of the JSON body, None for none
     examples  bodies to show; none: they are made from the type
     answers   by status, the type of the JSON answer (None: no body)
-    media     further media types that the answer can have, by what they hold: text, or one thing a line
+    media     further media types that the answer can have, by what they hold: text, or one thing a line, of one or,
+              as a tuple, of several types
     links     where the answer leads
     errors    the statuses of the problems that the route can answer with
     headers   what its answers carry, of those that service/api/document.py describes
     token     whether it needs a bearer token
+    ticketed  whether a ticket in the query does instead: it is a stream, and reads its bearer by `stream_identity`
     scope     what that token must be able to do
     scope_of  what it must be able to do instead for some bodies, by what tells these
     tag       the game or the area that it belongs to
@@ -85,6 +87,7 @@ class Endpoint:
     errors: tuple[int, ...] = ()
     headers: tuple[str, ...] = ()
     token: bool = True
+    ticketed: bool = False
     scope: Needed = ANY
     scope_of: Mapping[str, Needed] = field(default_factory=dict)
     tag: str = "service"
@@ -102,7 +105,8 @@ class Endpoint:
 
     @cached_property
     def _query(self) -> frozenset[str]:
-        return frozenset(parameter.name for parameter in self.parameters if parameter.where == "query")
+        named = (parameter.name for parameter in self.parameters if parameter.where == "query")
+        return frozenset([*named, TICKET] if self.ticketed else named)
 
     @cached_property
     def _headers(self) -> Mapping[str, int | None]:

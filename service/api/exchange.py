@@ -2,11 +2,14 @@
 
 The head of an answer and a body of stated length leave in one write. A body of unstated length leaves in chunks, or,
 to a client of HTTP/1.0, which knows no chunks, until the connection closes.
+
+An answer that goes on for long finds its exchange in the state of its scope, as an `Outlet`: what is pushed there is
+not waited for, and it is told when nobody wants the rest any more.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Protocol, cast
 
@@ -14,6 +17,9 @@ from litestar.types import ASGIApp, HTTPScope, Message, ReceiveMessage
 
 from service.errors import Obstacle
 from service.logs import kind_and_place
+
+OUTLET = "outlet"
+"""The name by which the state of a scope has the exchange, as long as the application is at it."""
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -43,11 +49,28 @@ class Line(Protocol):
         """Learn that the answer is complete."""
 
 
+class Outlet(Protocol):
+    """An exchange, as far as an answer needs it that goes on for long."""
+
+    def push(self, body: bytes) -> bool:
+        """Send a part of the body, if the client takes more now; tell whether it does."""
+
+    def is_blocked(self) -> bool:
+        """Tell whether the client takes no more for now."""
+
+    async def writable(self) -> None:
+        """Wait until the client takes more, or is gone."""
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Have this called, at once or once, when nobody wants the rest: the client is gone, or the server ends."""
+
+
 class Exchange:
     """A request whose head has been read, and the answer to it."""
 
     __slots__ = (
         "_app",
+        "_at_end",
         "_blank",
         "_body",
         "_chunked",
@@ -59,6 +82,7 @@ class Exchange:
         "_scope",
         "_told",
         "_wants_continue",
+        "_winding_up",
         "answered",
         "gone",
         "keep_alive",
@@ -91,6 +115,8 @@ class Exchange:
         self._head = b""
         self._chunked = False
         self._left = -1
+        self._at_end: Callable[[], None] | None = None
+        self._winding_up = False
 
     # What the connection learns of the client
 
@@ -117,20 +143,36 @@ class Exchange:
         """Learn that the client is gone."""
         self.gone = True
         self._wake()
+        self._end()
+
+    def wind_up(self) -> None:
+        """Learn that the server ends: what would go on for ever is to be brought to its end."""
+        self.keep_alive = False
+        self._winding_up = True
+        self._end()
 
     def _wake(self) -> None:
         if self._news is not None:
             self._news.set()
 
+    def _end(self) -> None:
+        call, self._at_end = self._at_end, None
+        if call is not None:
+            call()
+
     # What the application does
 
     async def run(self) -> None:
         """Let the application answer; cut the connection where it does not."""
+        state = self._scope["state"]
+        state[OUTLET] = self
         try:
             await self._app(self._scope, self.receive, self.send)
         except Exception as error:  # noqa: BLE001 whatever the edge lets through is a fault of its own
             _logger.error("no answer was made: %s", kind_and_place(error))  # noqa: TRY400 its message may hold a card
         finally:
+            # Or else each would hold the other, until the garbage is collected.
+            del state[OUTLET]
             if not self.answered and not self.gone:
                 self._line.transport.abort()
 
@@ -163,6 +205,27 @@ class Exchange:
                 self._go_on(message.get("body", b""), more=message.get("more_body", False))
             case kind:
                 raise RuntimeError(f"an answer can't go on with {kind}: {self.started=} {self.answered=}")
+
+    def push(self, body: bytes) -> bool:
+        """Send a part of the body, if the client takes more now; tell whether it does."""
+        if self.gone or self.answered or self._line.is_blocked():
+            return False
+        self._go_on(body, more=True)
+        return True
+
+    def is_blocked(self) -> bool:
+        """Tell whether the client takes no more for now."""
+        return self._line.is_blocked()
+
+    async def writable(self) -> None:
+        """Wait until the client takes more, or is gone."""
+        await self._line.writable()
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Have this called when nobody wants the rest of the answer: at once if that is so already, else once."""
+        self._at_end = call
+        if self.gone or self.answered or self._winding_up:
+            self._end()
 
     def _start(self, status: int, headers: Headers) -> None:
         self.started = True

@@ -13,6 +13,7 @@ from litestar.datastructures.headers import Accept
 from litestar.types import HTTPScope, Receive
 
 from service.auth.scopes import ANY, Needed, suffices, told
+from service.auth.tickets import Tickets
 from service.auth.tokens import Bearer, Identity, Tokens
 from service.errors import Forbidden, Malformed, NotFound, TooLarge, Unacceptable, Unauthenticated, Unsupported
 from service.limits import Rates
@@ -25,6 +26,8 @@ OfFramework = Request[Any, Any, Any]
 MAX_BODY = 65_536
 MAX_ACCEPT = 1_024
 NO_ROUTE = "-"
+TICKET = "ticket"
+"""The parameter of the query in which a ticket comes."""
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{1,128})")
 # Of RFC 3986, in a query: pchar, "/", "?".
@@ -173,6 +176,22 @@ async def identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
     return who
 
 
+async def stream_identity(request: AnyRequest, needed: Needed = ANY) -> Identity:
+    """Return whom the bearer token speaks for, or the ticket in the query, which is spent by that.
+
+    For routes that are marked as `ticketed`. Raise as `identity` does, and Malformed where there are both.
+    """
+    ticket = query(request, TICKET, str, "")
+    if not ticket:
+        return await identity(request, needed)
+    if header(request, "Authorization") is not None:
+        raise Malformed("A stream is opened by a bearer token or by a ticket, not by both.", TICKET)
+    tickets: Tickets = request.app.state.tickets
+    who = await tickets.redeem(ticket, request.scope["raw_path"].decode("ascii"))
+    _admit(request, who, needed)
+    return who
+
+
 async def bearer(request: AnyRequest, needed: Needed = ANY) -> Bearer:
     """Return whom the bearer token speaks for as the store has it now; raise as `identity` does.
 
@@ -270,7 +289,10 @@ def converted(text: str, kind: type[T], name: str) -> T:
         value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
-    if isinstance(value, int) and _INTEGER.fullmatch(text) is None:
+    if isinstance(value, bool):
+        if text not in {"true", "false"}:
+            raise Malformed(f"The parameter {name} must be true or false.", name)
+    elif isinstance(value, int) and _INTEGER.fullmatch(text) is None:
         raise Malformed(f"The parameter {name} must be an integer in digits.", name)
     return value
 

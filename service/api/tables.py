@@ -1,7 +1,8 @@
 """Routes of tables, made anew for each game: its options, commands, events and views are typed in all of them."""
 
 from collections.abc import AsyncIterator, Awaitable
-from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 from litestar.response.base import ASGIResponse
@@ -11,13 +12,26 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from events.base import Decision, Id, Seat, Version, whole
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from service.actions import Actions
-from service.api.answers import BotName, Decisions, Done, Seated, answer, empty, encoded
+from service.api.answers import BotName, Decisions, Done, Seated, Word, answer, empty, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
+from service.api.eventstream import (
+    EVENT_STREAM,
+    HEADERS,
+    NDJSON,
+    Events,
+    Sent,
+    Streams,
+    event_of,
+    event_stream,
+    ndjson_stream,
+)
 from service.api.requests import (
     AnyRequest,
     accepts,
     already_has,
     body,
+    converted,
+    header,
     identity,
     no_body,
     once,
@@ -25,9 +39,13 @@ from service.api.requests import (
     prefers_view,
     query,
     require,
+    stream_identity,
 )
 from service.auth.scopes import HOST, PLAY
+from service.auth.tokens import Identity
+from service.errors import Malformed
 from service.game import AnyGame, AnyView, Command
+from service.live import Frame, Live
 from service.log import PAGE
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
 from service.tables import Asked, Page, Tables
@@ -35,7 +53,6 @@ from service.tables import Done as Decided
 
 OPTIONS = TypeVar("OPTIONS")
 
-NDJSON = "application/x-ndjson"
 JSON = "application/json"
 VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
 
@@ -43,6 +60,7 @@ Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"4
 Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
 Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
+EventId = Annotated[str, Meta(pattern=whole("0|[1-9][0-9]{0,15}"), examples=["41"])]
 Past = Annotated[int, Meta(ge=1, le=2**53)]
 
 
@@ -71,6 +89,14 @@ class TakeSeat(Struct, frozen=True, forbid_unknown_fields=True):
     bot: BotName | UnsetType = UNSET
 
 
+class _Following(NamedTuple):
+    """A stream that is wanted: of which table, after which version, as which media type."""
+
+    asked: Asked
+    after: int
+    media: str
+
+
 IDEMPOTENCY_KEY = Parameter(
     "Idempotency-Key",
     "header",
@@ -85,6 +111,13 @@ PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds
 TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
+FOLLOW = Parameter("follow", "query", bool, "Whether lines go on to come as things happen; a page of JSON ends.")
+LAST_EVENT_ID = Parameter(
+    "Last-Event-ID",
+    "header",
+    EventId,
+    "The id of the last event that came: as `after`, which it beats. Browsers send it when they come again.",
+)
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
@@ -346,33 +379,65 @@ class TableRoutes:
             method="GET",
             path=f"{self._path}/{{table}}/events",
             name=f"get{self._kind}Events",
-            summary="The decisions after a version, as you may see them.",
+            summary="The decisions after a version, as you may see them; as a stream too.",
             about="""
-            A page of JSON, whose `next` is what to ask `after` for the next page; or with
-            `Accept: application/x-ndjson` all of them, one on each line (`limit` is for pages alone).
+            - `application/json`: a page, whose `next` is what to ask `after` for the next page.
+            - `application/x-ndjson`: all of them, one on each line, up to the newest; with `follow=true` what happens
+              from then on too, as it happens. An empty line says that the stream is alive.
+            - `text/event-stream`: the same as server-sent events. An event's id is the version, so that whoever comes
+              again with `Last-Event-ID` goes on exactly there.
+
+            Besides `decision`s a stream tells `reset` (what you have does not count: look at the table anew, the stream
+            goes on after this version), `lagged` (you were too slow: come again from this version) and `ended` (play
+            has ended). Who comes again after that with `Last-Event-ID` gets 204. More at `/docs/streams`.
             """,
             handler=self.events,
-            parameters=(TABLE, AFTER, LIMIT),
-            answers={200: _typed(Decisions, self._event_types)},
-            media={NDJSON: _typed(Decision, self._event_types)},
+            parameters=(TABLE, AFTER, LIMIT, FOLLOW, LAST_EVENT_ID),
+            answers={200: _typed(Decisions, self._event_types), 204: None},
+            media={NDJSON: (_typed(Decision, self._event_types), Word), EVENT_STREAM: Events},
             errors=(400, 401, 404, 406, 429, 503),
+            ticketed=True,
             tag=self._game.name,
         )
 
     async def events(self, request: AnyRequest) -> ASGIResponse:
-        """Return decisions after a version, a page of JSON or all of them as NDJSON."""
-        who = await identity(request)
+        """Return decisions after a version: a page of JSON, lines of NDJSON, or a stream."""
+        who = await stream_identity(request)
         asked = self._asked(request, who.account)
+        last = header(request, "Last-Event-ID")
         after = query(request, "after", Version, 0)
+        if last is not None:
+            after = converted(last, Version, "Last-Event-ID")
         limit = query(request, "limit", Count, PAGE)
+        follow = query(request, "follow", bool, default=False)
+        # Who takes anything gets what can be followed, if that is asked for.
+        media = accepts(request, *((NDJSON, EVENT_STREAM, JSON) if follow else (JSON, NDJSON, EVENT_STREAM)))
+        if media == EVENT_STREAM or (media == NDJSON and follow):
+            return await self._stream(request, who, _Following(asked, after, media))
         tables = _tables(request)
-        if accepts(request, JSON, NDJSON) == NDJSON:
+        if media == NDJSON:
             first = await tables.decisions(asked, after, PAGE)
             return ASGIStreamingResponse(
                 iterator=_lines(tables, asked, first), media_type=NDJSON, headers=dict(VIEW_HEADERS)
             )
+        if follow:
+            raise Malformed("A page of JSON ends; lines and events can be followed.", "follow")
         page = await tables.decisions(asked, after, limit)
         return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
+
+    async def _stream(self, request: AnyRequest, who: Identity, wanted: _Following) -> ASGIResponse:
+        """Return what happens after a version as a stream; nothing to who has been told that there is no more."""
+        state = request.app.state
+        streams: Streams = state.streams
+        live: Live = state.live
+        streams.admit(who.account)
+        reading = await live.open(wanted.asked, wanted.after)
+        if wanted.media == NDJSON:
+            return ndjson_stream(request, who, reading, write=_line)
+        if reading.has_ended and header(request, "Last-Event-ID") is not None:
+            await reading.aclose()
+            return empty(204, HEADERS)
+        return event_stream(request, who, reading, write=_event)
 
     def _create(self, wanted: NewTable[Any]) -> Create:
         options = self._game.projection.options() if wanted.options is UNSET else wanted.options
@@ -411,6 +476,18 @@ async def _lines(tables: Tables, asked: Asked, page: Page) -> AsyncIterator[byte
         if page.next is None:
             return
         page = await tables.decisions(asked, page.next, PAGE)
+
+
+@lru_cache(maxsize=1_024)
+def _event(frame: Frame) -> bytes:
+    """Write a frame as a server-sent event: once for all who are sent the same at about the same time."""
+    return event_of(Sent(str(frame.version), frame.kind, frame.data))
+
+
+@lru_cache(maxsize=1_024)
+def _line(frame: Frame) -> bytes:
+    """Write a frame as a line of NDJSON; as `_event`."""
+    return frame.data + b"\n" if frame.kind == "decision" else encoded(Word(frame.kind, frame.version)) + b"\n"
 
 
 def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own

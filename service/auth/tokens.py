@@ -12,7 +12,7 @@ without the other, however a process ends.
 import hashlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -45,11 +45,15 @@ _CACHED: Final = 10_000
 
 
 class Identity(Struct, frozen=True):
-    """Whom a token speaks for, what it may do, and the token's own id."""
+    """Whom a token speaks for, what it may do, and the token's own id.
+
+    `found_by` is the hash of the secret that it came with: a token that is rotated has two for a while.
+    """
 
     account: str
     scopes: frozenset[Scope]
     token: str
+    found_by: str
 
 
 class Token(Struct, frozen=True):
@@ -142,10 +146,32 @@ class Tokens:
         now = self._monotonic()
         identity = await self._looked_up(secret, now)
         with answered():
-            ends_at = int(await self._redis.pexpiretime(_token_key(_hash(secret))))
+            ends_at = int(await self._redis.pexpiretime(_token_key(identity.found_by)))
         if ends_at == _GONE:
             raise Unauthenticated(UNKNOWN)
         return Bearer(identity, None if ends_at < 0 else ends_at)
+
+    async def ended(self, found_by: Sequence[str]) -> set[str]:
+        """Return which of these hashes find no token any more; raise StoreDown."""
+        keys = [_token_key(one) for one in found_by]
+        with answered():
+            if int(await self._redis.exists(*keys)) == len(keys):
+                return set()
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for key in keys:
+                    pipe.exists(key)
+                there = await pipe.execute()
+        return {one for one, is_there in zip(found_by, there, strict=True) if not is_there}
+
+    async def found(self, found_by: str) -> Identity | None:
+        """Return whom the secret of this SHA-256 speaks for, asked of the store; None if nobody."""
+        with answered():
+            found = await self._redis.hmget(_token_key(found_by), ["account", "scopes", "id"])
+        account, scopes, token = cast("list[bytes | None]", found)
+        if account is None or scopes is None or token is None:
+            return None
+        held = frozenset(cast("list[Scope]", scopes.decode().split()))
+        return Identity(account.decode(), held, token.decode(), found_by)
 
     async def issue(self, account: str, grant: Grant, repeatable: Repeatable | None = None) -> Issued:
         """Make a token for an account.
@@ -239,12 +265,9 @@ class Tokens:
     async def _looked_up(self, secret: str, now: float) -> Identity:
         self._trusted.pop(secret, None)
         endings = self._endings
-        with answered():
-            found = await self._redis.hmget(_token_key(_hash(secret)), ["account", "scopes", "id"])
-        account, scopes, token = cast("list[bytes | None]", found)
-        if account is None or scopes is None or token is None:
+        identity = await self.found(_hash(secret))
+        if identity is None:
             raise Unauthenticated(UNKNOWN)
-        identity = Identity(account.decode(), frozenset(cast("list[Scope]", scopes.decode().split())), token.decode())
         if len(self._trusted) >= _CACHED:
             self._trusted.clear()
         # While a token was ended here, the store may have been asked just before that.

@@ -6,6 +6,7 @@
 import inspect
 import ipaddress
 import os
+import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -25,6 +26,11 @@ DEFAULT_DATA = default_data()
 WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
 
 _EMPTY = "it is empty; leave it out, or state it"
+
+# As RFC 6454 has browsers write it: in lower case, a name in ASCII, and no port that the scheme has anyway.
+_HOST = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]"
+_ORIGIN = re.compile(rf"\*|none|(?P<scheme>[a-z][a-z0-9+.-]*)://(?:{_HOST})(?::(?P<port>[1-9][0-9]{{0,4}}))?")
+_USUAL_PORTS = {"http": "80", "https": "443"}
 
 
 def stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> T:
@@ -50,6 +56,25 @@ def _network(text: str) -> str:
     except ValueError as error:
         raise typer.BadParameter(f"{error}; write an address or a network, 10.0.0.0/8") from None
     return text
+
+
+def _origin(text: str) -> str:
+    """Read an origin; what no browser ever says would let nobody in, silently."""
+    match = _ORIGIN.fullmatch(text)
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is no origin; write it as browsers do, https://cards.example.org, or none")
+    if match["port"] is not None and match["port"] == _USUAL_PORTS.get(match["scheme"]):
+        raise typer.BadParameter(f"browsers say {text.rpartition(':')[0]} for {text}: leave the port out")
+    return text
+
+
+def _one_way(context: typer.Context, parameter: typer.CallbackParam, origins: list[str] | None) -> list[str] | None:
+    """Refuse any and none beside others."""
+    origins = stated(context, parameter, origins)
+    for alone in ("*", "none"):
+        if origins is not None and alone in origins and set(origins) != {alone}:
+            raise typer.BadParameter(f"{alone} stands alone, and here are others beside it")
+    return origins
 
 
 Data = Annotated[
@@ -139,6 +164,12 @@ _MinFree = Annotated[
         help="Below this room in the store no new table is opened, in MiB; 0: no limit.",
     ),
 ]
+_StreamLimit = Annotated[
+    int,
+    typer.Option(
+        envvar="EVENFOLD_STREAM_LIMIT", min=0, max=1_000_000, help="Streams one account may have open; 0: no limit."
+    ),
+]
 _Trust = Annotated[
     list[str] | None,
     typer.Option(
@@ -146,6 +177,18 @@ _Trust = Annotated[
         metavar="ADDRESS",
         parser=_network,
         help="A proxy, or a network of them, whose X-Forwarded headers are believed; may come several times.",
+    ),
+]
+_CorsOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cors-origin",
+        envvar="EVENFOLD_CORS_ORIGIN",
+        metavar="ORIGIN",
+        parser=_origin,
+        callback=_one_way,
+        help="Whose pages may read answers, https://cards.example.org; may come several times. Without it any may; "
+        "none: no other origin's.",
     ),
 ]
 _MetricsPort = Annotated[
@@ -177,7 +220,9 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
     rate_limit: _RateLimit = _USUAL.requests,
     sign_up_limit: _SignUpLimit = _USUAL.sign_ups,
     min_free: _MinFree = _USUAL.min_free,
+    stream_limit: _StreamLimit = _USUAL.streams,
     trust: _Trust = None,
+    cors_origin: _CorsOrigins = None,
     metrics_port: _MetricsPort = None,
     log_format: _LogFormat = "text",
     log_level: _LogLevel = "warning",
@@ -191,8 +236,9 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
         games=tuple(games or ()),
         bot_pause_ms=bot_pause,
         durability=durability,
-        limits=Limits(table_quota, rate_limit, sign_up_limit, min_free),
+        limits=Limits(table_quota, rate_limit, sign_up_limit, min_free, stream_limit),
         trust=tuple(trust or ()),
+        cors_origins=tuple(origin for origin in cors_origin or ["*"] if origin != "none"),
         metrics_port=metrics_port,
         log_format=log_format,
         log_level=log_level,

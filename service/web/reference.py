@@ -34,8 +34,8 @@ def reference(document: Schema, links: Mapping[str, str]) -> str:
 
 
 def _tokens(schemes: Schema) -> Iterator[str]:
-    for scheme in schemes.values():
-        yield f"<h2>Tokens</h2>{rendered(scheme['description'])}"
+    for title, scheme in zip(("Tokens", "Tickets"), schemes.values(), strict=True):
+        yield f"<h2>{title}</h2>{rendered(scheme['description'])}"
 
 
 def _contents(document: Schema) -> str:
@@ -68,7 +68,7 @@ def _area(document: Schema, tag: Schema) -> str:
 
 def _operation(document: Schema, path: str, verb: str, operation: Schema) -> str:
     name = operation["operationId"]
-    access = "Needs a bearer token." if operation["security"] else "Needs no token."
+    access = _access({scheme for either in operation["security"] for scheme in either})
     return "".join(
         [
             f'<section id="{name}"><h3>{_verb(verb)} <code>{escape(path)}</code></h3>',
@@ -80,6 +80,12 @@ def _operation(document: Schema, path: str, verb: str, operation: Schema) -> str
             "</section>",
         ]
     )
+
+
+def _access(schemes: set[str]) -> str:
+    if "ticket" in schemes:
+        return "Needs a bearer token, or a ticket."
+    return "Needs a bearer token." if schemes else "Needs no token."
 
 
 def _parameters(parameters: Iterable[Schema]) -> str:

@@ -6,6 +6,9 @@ they measure, so a second worker shows in CPU time, not in requests a second.
 
 `python -m tests.bench compare A B`: A and B are reports kept with --json, or revisions (`.`: the checkout as it
 stands), which take turns; prints what B comes to as a ratio to A.
+
+`python -m tests.bench peers`: the same game over our HTTP, streams and WebSocket, beside boardgame.io and Colyseus.
+They need Node, and are installed from npm into a temporary folder, or into --folder, to be found there again.
 """
 
 import argparse
@@ -18,6 +21,7 @@ from types import MappingProxyType
 from rich.console import Console
 
 from tests.bench import compare, hands, loads, parts, report, size, space
+from tests.bench.peers import contest, theirs
 from tests.bench.processes import rig
 from tests.bench.report import Report, Sheet
 from tests.bench.size import Size
@@ -78,37 +82,67 @@ def share(commands: Sheet, steps: Sheet, how: Size) -> Sheet:
     return sheet
 
 
+def beside_peers(how: Size, folder: Path | None, console: Console) -> Report:
+    """Play beside the peers, print what all came to, and return it; raise theirs.Missing where they can't be run."""
+    found = Report(report.machine(), how._asdict(), contest.sheets(how, folder))
+    for sheet in found.sheets.values():
+        console.print(report.printed(sheet))
+    return found
+
+
 def main() -> None:
-    """Measure what is asked for, everything by default, or compare two sides."""
+    """Measure what is asked for, everything by default, play beside the peers, or compare two sides."""
     parser = _parser()
     asked = parser.parse_args()
-    how = size.QUICK if asked.quick else size.FULL
-    how = how._replace(rounds=asked.rounds or how.rounds)
+    how = _size(asked)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    sides, wanted = (asked.what[1:3], asked.what[3:]) if asked.what[:1] == ["compare"] else ([], asked.what)
-    if unknown := set(wanted) - set(PARTS):
+    command = asked.what[0] if asked.what[:1] in (["compare"], ["peers"]) else None
+    sides, wanted = (asked.what[1:3], asked.what[3:]) if command == "compare" else ([], asked.what[bool(command) :])
+    if unknown := set(wanted) - set(() if command == "peers" else PARTS):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
-    if asked.what[:1] != ["compare"]:
-        found = measure(wanted or PARTS, how, console)
-        if asked.json is not None:
-            asked.json.write_bytes(report.written(found))
-        return
     try:
-        first, second = compare.reports(sides, [*wanted, *["--quick"] * asked.quick], how.rounds)
+        match command:
+            case "compare":
+                reports = compare.reports(sides, [*wanted, *["--quick"] * asked.quick], how.rounds)
+                for table in report.compared(*reports):
+                    console.print(table)
+                return
+            case "peers":
+                found = beside_peers(how, asked.folder, console)
+            case _:
+                found = measure(wanted or PARTS, how, console)
+    except theirs.Missing as error:
+        sys.exit(str(error))
     except (compare.Unknown, ValueError) as error:
         parser.error(f"compare takes two sides: {error}")
-    for table in report.compared(first, second):
-        console.print(table)
+    if asked.json is not None:
+        asked.json.write_bytes(report.written(found))
+
+
+def _size(asked: argparse.Namespace) -> Size:
+    how = size.QUICK if asked.quick else size.FULL
+    return how._replace(
+        rounds=asked.rounds or how.rounds,
+        peers_tables=tuple(asked.tables or how.peers_tables),
+        peers_seconds=asked.seconds or how.peers_seconds,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", help=f"what to measure, all by default: {', '.join(PARTS)}; or compare A B")
+    parts = ", ".join(PARTS)
+    parser.add_argument("what", nargs="*", help=f"what to measure, all by default: {parts}; or compare A B; or peers")
     parser.add_argument("--rounds", type=_positive, help="how often each thing takes its turn (5; quick: 3)")
     parser.add_argument("--quick", action="store_true", help="fewer requests of everything")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures of all rounds in this file")
+    peers = parser.add_argument_group("peers")
+    peers.add_argument(
+        "--folder", type=Path, help="where the peers are installed, and found again; else it is temporary"
+    )
+    peers.add_argument("--tables", type=_positive, nargs="+", help="how many tables at once (1 20 100)")
+    peers.add_argument("--seconds", type=_positive, help="how long each side plays in each round (2; quick: 1)")
     return parser
 
 

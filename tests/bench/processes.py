@@ -16,7 +16,7 @@ from typing import NamedTuple
 from service.cli.listening import listen
 from service.cli.processes import READY, command, environment
 from service.embedded import Embedded
-from service.settings import Settings
+from service.settings import NO_LIMITS, Settings
 
 HOST = "127.0.0.1"
 ENDLESS = "toy"
@@ -56,6 +56,32 @@ class Rig(NamedTuple):
         """Run one more worker, which knows nothing of any table yet."""
         with _running([_worker_command], self.variables) as (worker,):
             yield worker
+
+
+class Serving(NamedTuple):
+    """One worker and its store, each by its process."""
+
+    worker: Process
+    store_pid: int
+
+
+@contextmanager
+def serving(game: str) -> Iterator[Serving]:
+    """Start a store, and a worker that knows a game outside the tree and sets no limits; end both afterwards."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evenfold-bench-")))
+        store = stack.enter_context(Embedded(folder / "data", what="the bench"))
+        settings = Settings(
+            redis=store.url,
+            keys=folder / "keys",
+            games=(game,),
+            bot_pause_ms=0,
+            limits=NO_LIMITS,
+            log_level="error",
+        )
+        (worker,) = stack.enter_context(_running([_worker_command], settings.environment()))
+        assert store.pid is not None
+        yield Serving(worker, store.pid)
 
 
 @contextmanager

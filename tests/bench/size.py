@@ -15,6 +15,8 @@ class Size(NamedTuple):
     cold        how many decisions a table has that a new worker opens
     seconds     how long each part is measured by itself
     repeats     how often each step of a command is done for each move
+    peers_tables    how many tables of Trick are played at once beside peers
+    peers_seconds   how long each of their rounds is
     """
 
     rounds: int = 5
@@ -26,10 +28,12 @@ class Size(NamedTuple):
     cold: tuple[int, ...] = (2_000, 10_000)
     seconds: float = 0.5
     repeats: int = 20
+    peers_tables: tuple[int, ...] = (1, 20, 100)
+    peers_seconds: float = 2.0
 
 
 FULL = Size()
-QUICK = Size(rounds=3, requests=1_200, commands=100, seconds=0.2, repeats=5)
+QUICK = Size(rounds=3, requests=1_200, commands=100, seconds=0.2, repeats=5, peers_seconds=1.0)
 LEAST = Size(
     rounds=1,
     requests=20,
@@ -40,5 +44,7 @@ LEAST = Size(
     cold=(40,),
     seconds=0.01,
     repeats=1,
+    peers_tables=(2,),
+    peers_seconds=0.1,
 )
 """As little as shows that every figure comes out."""

@@ -43,7 +43,7 @@ _MOMENTS = count(1_700_000_000_000, 1_000)
 PASSING = frozenset({"date", "x-request-id", "traceparent"})
 
 _VARYING = re.compile(
-    r"(?P<token>evf_[A-Za-z0-9_-]{43})|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
+    r"(?P<token>ev[ft]_[A-Za-z0-9_-]{43})|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
     r"|\b(?P<moment>1[0-9]{12})\b|(?<=\"next\":\")(?P<cursor>[A-Za-z0-9_-]{40,64})(?=\")"
 )
 
@@ -108,7 +108,7 @@ class Numbering:
     known: dict[str, str] = field(default_factory=dict)
 
     def of(self, said: Said) -> str:
-        """Write an answer with numbers for ids, hashes and tokens, and without moments."""
+        """Write an answer with numbers for ids, hashes, tokens and tickets, and without moments."""
         headers = (f"{name}: {len(value) if name.lower() in PASSING else value}" for name, value in said.headers)
         return _VARYING.sub(self._number, "\n".join([str(said.status), *headers, said.body.decode()]))
 

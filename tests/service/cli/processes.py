@@ -23,7 +23,7 @@ PATIENCE_S = 30.0
 """How long anything may take that is waited for: long enough for a machine that does much else."""
 
 # Many people come from one address here, and fast.
-_UNLIMITED = {"EVENFOLD_RATE_LIMIT": "0", "EVENFOLD_SIGN_UP_LIMIT": "0"}
+_UNLIMITED = {"EVENFOLD_RATE_LIMIT": "0", "EVENFOLD_SIGN_UP_LIMIT": "0", "EVENFOLD_STREAM_LIMIT": "0"}
 _CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("EVENFOLD_")}
 
 

@@ -1,0 +1,367 @@
+"""Our side: all players of some tables of Trick, in this process, against one worker and its store.
+
+Each seat has an account and connections of its own. How its players hear of moves is the transport:
+
+    Unheard     commands over HTTP; nobody is told, the driver hands the turn on from the mover's answer
+    Streamed    commands over HTTP, every move pushed to all five seats as server-sent events
+    Socketed    commands and moves over one WebSocket a seat, or with one client commands and their answers alone
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Self
+
+import msgspec
+import uvloop
+from msgspec import Struct
+
+from tests.bench import clients
+from tests.bench.clients import EventStream, Exchange, Sent
+from tests.bench.driver import request
+from tests.bench.peers.round import Outcome, Round
+from tests.bench.processes import Process, Serving, cpu_s
+from tests.bench.trick.events import Card
+from tests.bench.trick.projections import SEATS
+from tests.bench.trick.service import playable
+
+TABLES = "/v1/trick/tables"
+JOINED = SEATS
+"""The version of a table before the last seat is taken: what comes after it is play."""
+
+
+class Happening(Struct, gc=False):
+    """Of an event what a player of Trick goes by."""
+
+    type: str
+    seat: int | None = None
+    card: Card | None = None
+    seats: int | tuple[int, ...] = ()
+    hands: tuple[tuple[Card, ...] | None, ...] = ()
+
+
+class Decision(Struct, gc=False):
+    version: int
+    events: tuple[Happening, ...]
+
+
+_decision = msgspec.json.Decoder(Decision)
+
+
+class Account:
+    """Somebody who plays at one table after the other, over a connection that stays for a round."""
+
+    exchange: Exchange
+
+    def __init__(self) -> None:
+        self.bearer = ""
+
+    async def connect(self, server: Process) -> None:
+        """Open the connection that requests go over; get a token, the first time."""
+        self.exchange = await clients.exchange(server)
+        if self.bearer:
+            return
+        welcome = msgspec.json.decode(await self.post("/v1/players", {"name": "Bench"}))
+        self.bearer = f"Authorization: Bearer {welcome['token']}"
+
+    async def post(self, path: str, body: object) -> bytes:
+        """Post JSON; return the answer's."""
+        headers = [self.bearer] if self.bearer else []
+        return await self.exchange.ask(request("POST", path, *headers, body=msgspec.json.encode(body)))
+
+    async def get(self, path: str) -> Any:  # noqa: ANN401 any JSON
+        """Return what a path holds."""
+        return msgspec.json.decode(await self.exchange.ask(request("GET", path, self.bearer)))
+
+
+class Clock:
+    """A round while it is played: what its tables count in."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.took: list[float] = []
+
+    def saw(self, sent: float) -> None:
+        """Count a move that was sent at a time, and is seen for the first time now."""
+        self.took.append(time.perf_counter() - sent)
+
+
+class Seat:
+    """A player's knowledge: hand and trick, from what the seat is shown."""
+
+    def __init__(self, number: int, account: Account, rng: random.Random) -> None:
+        self.number = number
+        self.account = account
+        self.hand: list[Card] = []
+        self._trick: list[Card] = []
+        self._rng = rng
+
+    def see(self, decision: Decision) -> bool:
+        """Take a decision in; tell whether it prompts this seat."""
+        prompted = False
+        for event in decision.events:
+            match event.type:
+                case "trick.played" if event.card is not None:
+                    self._trick.append(event.card)
+                    if event.seat == self.number:
+                        self.hand.remove(event.card)
+                case "trick.trick_taken":
+                    self._trick.clear()
+                case "trick.dealt":
+                    self.hand = list(event.hands[self.number] or ())
+                case "table.turn_began":
+                    prompted = isinstance(event.seats, tuple) and self.number in event.seats
+                case _:
+                    pass
+        return prompted
+
+    def play(self, turn: int) -> bytes:
+        """Return a command for this turn: any card that may be played."""
+        card = self._rng.choice(playable(self.hand, self._trick))
+        return b'{"type":"trick.play","card":"%b","turn":%d}' % (card.encode(), turn)
+
+
+class Table:
+    """A table of five accounts: opened, filled, played on while its round goes on."""
+
+    def __init__(self, players: "Players", clock: Clock, path: str) -> None:
+        self.path = path
+        self.seats = [Seat(number, account, players.rng) for number, account in enumerate(players.accounts)]
+        self.clock = clock
+        self.server = players.server
+
+    @classmethod
+    async def opened(cls, players: "Players", clock: Clock, deals: int) -> Self:
+        """Open a table and have all five sit down."""
+        host, *_ = players.accounts
+        opened = msgspec.json.decode(await host.post(TABLES, {"options": {"deals": deals}}))
+        table = cls(players, clock, f"{TABLES}/{opened['table']}")
+        for number, account in enumerate(players.accounts):
+            await account.post(f"{table.path}/seats", {"seat": number})
+        return table
+
+    async def connect(self) -> None:
+        """Do what comes before the first move."""
+
+    async def play(self) -> None:
+        """Play on until the match ends or the clock has stopped, and everybody has heard of it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the connections that are this table's alone."""
+
+    def request(self, seat: Seat, turn: int) -> bytes:
+        """Write a command as a request."""
+        return request("POST", f"{self.path}/commands", seat.account.bearer, body=seat.play(turn))
+
+
+class Unheard(Table):
+    """Commands over HTTP, of which nobody is told: the driver hands the turn on from the mover's answer."""
+
+    async def connect(self) -> None:
+        await self._look()
+
+    async def play(self) -> None:
+        turn: int | None = JOINED + 1
+        mover = self.seats[0]
+        while turn is not None and not self.clock.stopped:
+            sent = time.perf_counter()
+            done = _decision.decode(await mover.account.exchange.ask(self.request(mover, turn)))
+            self.clock.saw(sent)
+            turn = None
+            for seat in self.seats:
+                if seat.see(done):
+                    mover, turn = seat, done.version
+            if turn is not None and not mover.hand:
+                await self._look()
+
+    async def _look(self) -> None:
+        """Have each player look at the table, for the hand."""
+        for seat in self.seats:
+            seat.hand = list((await seat.account.get(self.path))["hand"])
+
+
+class _Heard(Table):
+    """A table whose players act on what is pushed to each of them; nothing may be missed, or come twice."""
+
+    def __init__(self, players: "Players", clock: Clock, path: str) -> None:
+        super().__init__(players, clock, path)
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._seen = [JOINED] * SEATS
+        self._newest = JOINED
+        self._sent = 0.0
+        self._last: int | None = None  # the version after which nobody moves
+        self._ended = 0
+        self._prompted: tuple[Seat, int] | None = None  # before play goes on
+        self._goes_on = False
+
+    async def play(self) -> None:
+        self._goes_on = True
+        if self._prompted is not None:
+            self._act(*self._prompted)
+        await self.over
+
+    def hear(self, seat: Seat, decision: Decision) -> None:
+        """Take what a seat is told."""
+        version = decision.version
+        if version != self._seen[seat.number] + 1:
+            self.fail(AssertionError(f"seat {seat.number} heard of {version} after {self._seen[seat.number]}"))
+        self._seen[seat.number] = version
+        if version > self._newest:
+            self._newest = version
+            if self._sent:
+                self.clock.saw(self._sent)
+        if seat.see(decision):
+            self._act(seat, version)
+        if self._last is not None and min(self._seen) == self._last and not self.over.done():
+            self.over.set_result(None)
+
+    def hear_end(self) -> None:
+        """Count a seat that is told that the match has ended."""
+        self._ended += 1
+        if self._ended == SEATS and not self.over.done():
+            self.over.set_result(None)
+
+    def fail(self, error: BaseException) -> None:
+        """End the table by an error."""
+        if not self.over.done():
+            self.over.set_exception(error)
+
+    def send(self, seat: Seat, turn: int) -> None:
+        """Send a seat's command."""
+        raise NotImplementedError
+
+    def _act(self, seat: Seat, turn: int) -> None:
+        if not self._goes_on:
+            self._prompted = (seat, turn)
+        elif self.clock.stopped:
+            self._last = turn
+        else:
+            self._sent = time.perf_counter()
+            self.send(seat, turn)
+
+
+class Streamed(_Heard):
+    """Commands over HTTP; every move is pushed to all five as a server-sent event."""
+
+    def __init__(self, players: "Players", clock: Clock, path: str) -> None:
+        super().__init__(players, clock, path)
+        self._streams: list[EventStream] = []
+        self._answers: dict[int, asyncio.Future[bytes]] = {}
+
+    async def connect(self) -> None:
+        for seat in self.seats:
+            path = f"{self.path}/events?after={JOINED}"
+            heard = partial(self._take, seat)
+            self._streams.append(await clients.event_stream(self.server, path, seat.account.bearer, heard))
+
+    def close(self) -> None:
+        for stream in self._streams:
+            stream.close()
+
+    def send(self, seat: Seat, turn: int) -> None:
+        before = self._answers.get(seat.number)
+        if before is None or before.done():
+            self._post(seat, turn)
+        else:  # The push of this seat's own last move was faster than its answer.
+            before.add_done_callback(lambda _: self._post(seat, turn))
+
+    def _post(self, seat: Seat, turn: int) -> None:
+        answer = seat.account.exchange.send(self.request(seat, turn))
+        answer.add_done_callback(self._answered)
+        self._answers[seat.number] = answer
+
+    def _answered(self, answer: "asyncio.Future[bytes]") -> None:
+        if not answer.cancelled() and (error := answer.exception()):
+            self.fail(error)
+
+    def _take(self, seat: Seat, sent: Sent) -> None:
+        if sent.event == "decision":
+            self.hear(seat, _decision.decode(sent.data))
+        elif sent.event == "ended":
+            self.hear_end()
+        else:
+            self.fail(AssertionError(sent))
+
+
+Kind = type[Unheard | Streamed]
+
+KINDS: Mapping[str, Kind] = MappingProxyType({"HTTP, nobody told": Unheard})
+"""How players may hear of moves, by what a sheet calls it."""
+
+
+class Players:
+    """The five accounts that play at one table after the other."""
+
+    def __init__(self, server: Process, rng: random.Random) -> None:
+        self.server = server
+        self.rng = rng
+        self.accounts = [Account() for _ in range(SEATS)]
+
+    async def connect(self) -> None:
+        """Open a connection for each account."""
+        for account in self.accounts:
+            await account.connect(self.server)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for account in self.accounts:
+            account.exchange.close()
+
+
+class Evenfold:
+    """Our side: a worker, its store, and everybody who has an account there."""
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._players: list[Players] = []
+        self._rng = random.Random(1)
+
+    def playing(self, kind: Kind) -> Callable[[Round], Outcome]:
+        """Return what plays rounds whose players hear of moves in this way."""
+        return partial(self._played, kind)
+
+    def _played(self, kind: Kind, wanted: Round) -> Outcome:
+        missing = range(wanted.tables - len(self._players))
+        self._players += [Players(self._serving.worker, self._rng) for _ in missing]
+        return uvloop.run(self._play(kind, wanted))
+
+    async def _play(self, kind: Kind, wanted: Round) -> Outcome:
+        players = self._players[: wanted.tables]
+        await asyncio.gather(*(each.connect() for each in players))
+        clock = Clock()
+        tables: list[Table] = []
+        if wanted.fresh:
+            works = [_fresh(kind, each, clock) for each in players]
+        else:
+            tables = await asyncio.gather(*(_connected(kind, each, clock, 0) for each in players))
+            works = [table.play() for table in tables]
+        pids = (self._serving.worker.pid, self._serving.store_pid)
+        begun, server, driver = time.perf_counter(), cpu_s(pids), time.process_time()
+        asyncio.get_running_loop().call_later(wanted.seconds, setattr, clock, "stopped", True)
+        await asyncio.gather(*works)
+        seconds, server, driver = time.perf_counter() - begun, cpu_s(pids) - server, time.process_time() - driver
+        for table in tables:
+            table.close()
+        for each in players:
+            each.close()
+        took = sorted(clock.took)
+        p50, p99 = (took[(len(took) - 1) * part // 100] * 1e3 for part in (50, 99))
+        return Outcome(len(took), seconds, server, driver, p50, p99)
+
+
+async def _connected(kind: Kind, players: Players, clock: Clock, deals: int) -> Table:
+    table = await kind.opened(players, clock, deals)
+    await table.connect()
+    return table
+
+
+async def _fresh(kind: Kind, players: Players, clock: Clock) -> None:
+    """Play match after match, each at a table of its own, until the clock has stopped."""
+    while not clock.stopped:
+        table = await _connected(kind, players, clock, 1)
+        await table.play()
+        table.close()
