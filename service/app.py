@@ -37,6 +37,7 @@ from service.live import Live
 from service.lobby import Lobby
 from service.log import Log
 from service.metrics import Gauge, Sheets, sheets
+from service.presence import Presence
 from service.referee import Chances, Referee, chance_of
 from service.settings import Settings
 from service.store import connect
@@ -79,6 +80,7 @@ class Service:
     erasing: Erasing
     lobby: Lobby
     inboxes: Inboxes
+    presence: Presence
     watch: Watch
     sheets: Sheets | None
 
@@ -101,6 +103,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         inboxes = Inboxes(redis)
+        presence = Presence(redis)
         tables = Tables(
             log,
             known,
@@ -111,8 +114,10 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             clock=sources.clock,
             has_room=watch.has_room,
             attendance=attendance,
+            presence=presence,
         )
         live = Live(log, tables)
+        presence.begin(tables.has_part)
         try:
             yield Service(
                 settings=settings,
@@ -130,14 +135,16 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 rates=Rates(settings.limits.requests, sources.monotonic_ns),
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
-                erasing=Erasing(tables, attendance, inboxes, accounts, tokens),
+                erasing=Erasing(tables, attendance, presence, inboxes, accounts, tokens),
                 lobby=Lobby(redis),
+                presence=presence,
                 inboxes=inboxes,
                 watch=watch,
                 sheets=shared,
             )
         finally:
             await live.close()
+            await presence.close()
             await tables.drain()
             await log.close()
 

@@ -132,6 +132,10 @@ class Decider(Generic[STATE]):
         _lookups.add("hit")
         return state
 
+    def known(self, stream: str) -> STATE | None:
+        """Return a state as it is in memory, None if it isn't there."""
+        return self._states.get(stream)
+
     async def at(self, stream: str, version: int) -> STATE:
         """Fold a stream anew up to a version, for the caller's own; raise NotFound if it has no such version."""
         state = self._fold.empty(stream)

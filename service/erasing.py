@@ -13,6 +13,7 @@ from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
 from service.errors import Damaged
 from service.inbox import Inboxes
+from service.presence import Presence
 from service.tables import Tables
 
 
@@ -20,11 +21,18 @@ class Erasing:
     """Erases accounts."""
 
     def __init__(  # noqa: PLR0913, PLR0917 whatever knows something of an account: no fewer will do
-        self, tables: Tables, attendance: Attendance, inboxes: Inboxes, accounts: Accounts, tokens: Tokens
+        self,
+        tables: Tables,
+        attendance: Attendance,
+        presence: Presence,
+        inboxes: Inboxes,
+        accounts: Accounts,
+        tokens: Tokens,
     ) -> None:
         """Take whatever knows something of an account."""
         self._tables = tables
         self._attendance = attendance
+        self._presence = presence
         self._inboxes = inboxes
         self._accounts = accounts
         self._tokens = tokens
@@ -37,6 +45,7 @@ class Erasing:
             with suppress(Damaged):  # Nobody acts at such a table any more.
                 await self._tables.withdraw(account, table)
         await self._attendance.forget(account)
+        await self._presence.forget(account)
         await self._inboxes.forget(account)
         await self._accounts.forget(account)
         await self._tokens.end_all(account)

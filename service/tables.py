@@ -40,6 +40,7 @@ from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
 from service.log import Log
 from service.metrics import Counter, label_of
+from service.presence import Presence, has_part
 from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, table_stream
 
@@ -127,11 +128,12 @@ class Tables:
         clock: Callable[[], int] | None = None,
         has_room: Callable[[], bool] = lambda: True,
         attendance: Attendance | None = None,
+        presence: Presence | None = None,
     ) -> None:
         """Serve the tables of this log; `secret` derives the ids of keyed requests, `entropy` draws seeds.
 
         `has_room` tells whether the store has room for a new table, `attendance` writes down which accounts are where;
-        without it, players need no account.
+        without it, players need no account. `presence` is told who looks at a table or acts there.
         """
         self._log = log
         self._games = games
@@ -141,6 +143,7 @@ class Tables:
         self._entropy = entropy
         self._has_room = has_room
         self._attendance = attendance
+        self._presence = presence
         self._decider = Decider(log, TableFold(games), clock=clock)
 
     async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
@@ -220,18 +223,27 @@ class Tables:
             return Draft(at, _named_by(by, events), command, events)
 
         try:
-            return await self._decided(asked, command, decide, create=False)
+            done = await self._decided(asked, command, decide, create=False)
         except Refused as refused:
+            self._see(asked.player, last[0])
             raise self._explained(refused, last[0], asked.player) from None
         except Stale as stale:
             stale.missed, stale.next = await self.decisions(asked, stale.expected, MISSED)
             raise
+        self._see(asked.player, done.table)
+        return done
 
     async def look(self, asked: Asked) -> AnyTable:
         """Return a table as it stands now; it is the cache's own, to be read before the next await."""
         table = await self._decider.newest(_stream(asked))
         self._game_at(asked, table)
+        self._see(asked.player, table)
         return table
+
+    def has_part(self, player: str, table: str) -> bool:
+        """Tell whether a player has a part in a table, as far as is known without asking the store; else True."""
+        known = self._decider.known(table_stream(table))
+        return known is None or has_part(known, player)
 
     async def reached(self, stream: str, version: int) -> AnyTable:
         """Return the table of a stream, whatever its game, at this version or a later one, for a reactor.
@@ -293,6 +305,10 @@ class Tables:
     async def drain(self) -> None:
         """Wait until everything under way is stored and folded."""
         await self._decider.drain()
+
+    def _see(self, player: str, table: AnyTable) -> None:
+        if self._presence is not None and has_part(table, player):
+            self._presence.see(player, table.id)
 
     async def _standing(self, table: str) -> Standing:
         try:

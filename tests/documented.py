@@ -24,7 +24,7 @@ from service.web import HEADERS as PAGE_HEADERS
 
 Schema = dict[str, Any]
 
-# What an answer may carry without a word in the document: HTTP's own, and what browsers and caches go by.
+# What an answer may carry without a word in the document: HTTP's own, and what browsers, caches and proxies go by.
 PLAIN = frozenset(
     [
         "Content-Type",
@@ -36,6 +36,7 @@ PLAIN = frozenset(
         "Vary",
         "Traceparent",
         "Tracestate",
+        "X-Accel-Buffering",
         "Access-Control-Allow-Headers",
         "Access-Control-Allow-Methods",
         "Access-Control-Allow-Origin",

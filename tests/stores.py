@@ -89,10 +89,12 @@ def holds(url: str, key: str) -> bool:
 def everything(url: str) -> dict[bytes, Any]:
     """Return all that a store holds, as it would be moved.
 
-    Left out: at which tables an account may sit, which is written down before it is known whether it may.
+    Left out: at which tables an account may sit, which is written down before it is known whether it may, and who was
+    seen where, as anybody is who asks.
     """
     with asking(url) as client:
-        return {key: client.dump(key) for key in client.scan_iter() if not key.startswith(b"account:seats:")}
+        keys = (key for key in client.scan_iter() if not key.startswith((b"account:seats:", b"presence:")))
+        return {key: client.dump(key) for key in keys}
 
 
 def lifeline(place: Path) -> socket.socket:

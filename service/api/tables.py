@@ -47,6 +47,7 @@ from service.errors import Malformed
 from service.game import AnyGame, AnyView, Command
 from service.live import Frame, Live
 from service.log import PAGE
+from service.presence import Attendees, Presence
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
 from service.tables import Asked, Page, Tables
 from service.tables import Done as Decided
@@ -55,6 +56,7 @@ OPTIONS = TypeVar("OPTIONS")
 
 JSON = "application/json"
 VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
+PRESENCE_HEADERS = {"Cache-Control": "private, no-store", "Vary": "Authorization"}
 
 Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
 Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
@@ -160,6 +162,7 @@ class TableRoutes:
             self._get_actions(),
             self._post_command(),
             self._get_events(),
+            self._get_presence(),
         )
 
     def _post_table(self) -> Endpoint:
@@ -432,12 +435,40 @@ class TableRoutes:
         live: Live = state.live
         streams.admit(who.account)
         reading = await live.open(wanted.asked, wanted.after)
+        presence: Presence = state.presence
+        there = presence.attending(who.account, wanted.asked.table)
         if wanted.media == NDJSON:
-            return ndjson_stream(request, who, reading, write=_line)
+            return ndjson_stream(request, who, reading, write=_line, during=there)
         if reading.has_ended and header(request, "Last-Event-ID") is not None:
             await reading.aclose()
             return empty(204, HEADERS)
-        return event_stream(request, who, reading, write=_event)
+        return event_stream(request, who, reading, write=_event, during=there)
+
+    def _get_presence(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self._path}/{{table}}/presence",
+            name=f"get{self._kind}Presence",
+            summary="Who of the host and those who hold a seat is there, as these alone may know.",
+            about="""
+            Whoever reads the table, commands there or has a stream of it open is present, for 15 seconds from then on.
+            It is told to within a few seconds, and to nobody else: who looks on, or has given up a seat, gets 403
+            `not_seated`. Nothing of it is ever in the view, the `ETag` or the events. What it means is at
+            `/docs/lobby`.
+            """,
+            handler=self.presence,
+            parameters=(TABLE,),
+            answers={200: Attendees},
+            errors=(400, 401, 403, 404, 429, 503),
+            tag=self._game.name,
+        )
+
+    async def presence(self, request: AnyRequest) -> ASGIResponse:
+        """Return who is there, to those who have a part in the table."""
+        who = await identity(request)
+        table = await _tables(request).look(self._asked(request, who.account))
+        kept: Presence = request.app.state.presence
+        return answer(await kept.at(table, who.account), headers=PRESENCE_HEADERS)
 
     def _create(self, wanted: NewTable[Any]) -> Create:
         options = self._game.projection.options() if wanted.options is UNSET else wanted.options

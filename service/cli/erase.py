@@ -17,6 +17,7 @@ from service.errors import NotFound, Obstacle
 from service.games import Games
 from service.inbox import Inboxes
 from service.log import Log
+from service.presence import Presence
 from service.settings import Place
 from service.tables import Tables
 
@@ -52,7 +53,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
 def _erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
     # No request comes in here that could be repeated, so that nothing is derived from the secret.
     tables = Tables(log, games, bots.find(), secret=b"")
-    return Erasing(tables, Attendance(redis), Inboxes(redis), accounts, Tokens(redis))
+    return Erasing(tables, Attendance(redis), Presence(redis), Inboxes(redis), accounts, Tokens(redis))
 
 
 async def _name(accounts: Accounts, account: str) -> str:

@@ -141,6 +141,8 @@ def expected(route: Endpoint, role: str, game: AnyGame) -> Verdict:
 def _at_table(route: Endpoint, role: str) -> Verdict:
     """Return what a rule of the table says to who may ask at all."""
     match route.method, route.path.rpartition("{table}")[2]:
+        case "GET", "/presence" if role not in {"host", "another seat", "seat as arbiter"}:
+            return 403, "not_seated"
         case "GET", _:
             return 200, None
         case "POST", "/start" if role != "host":

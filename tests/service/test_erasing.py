@@ -20,6 +20,7 @@ from service.errors import NotFound, Unauthenticated
 from service.game import AnyTable, Command
 from service.inbox import Inboxes
 from service.log import Log
+from service.presence import Presence
 from service.referee import Abandon, Create, Leave, Resign, Sit
 from service.streams import genesis, head_after, table_stream
 from service.tables import Asked, Tables
@@ -44,13 +45,14 @@ class House:
     log: Log
     tables: Tables
     attendance: Attendance
+    presence: Presence
     inboxes: Inboxes
     accounts: Accounts
     tokens: Tokens
 
     @property
     def erasing(self) -> Erasing:
-        return Erasing(self.tables, self.attendance, self.inboxes, self.accounts, self.tokens)
+        return Erasing(self.tables, self.attendance, self.presence, self.inboxes, self.accounts, self.tokens)
 
     async def act(self, player: str, table: str, command: Command) -> None:
         await self.tables.act(Asked(player, "chinkway", table), command)
@@ -73,9 +75,17 @@ async def moved_in(store: Redis) -> AsyncIterator[Callable[[], House]]:
 
     def start(clock: Callable[[], int] = utc_ms) -> House:
         logs.append(Log(store))
-        attendance = Attendance(store)
-        tables = Tables(logs[-1], games.find(), bots.find(), secret=bytes(32), clock=clock, attendance=attendance)
-        return House(logs[-1], tables, attendance, Inboxes(store), Accounts(store), Tokens(store))
+        attendance, presence = Attendance(store), Presence(store)
+        tables = Tables(
+            logs[-1],
+            games.find(),
+            bots.find(),
+            secret=bytes(32),
+            clock=clock,
+            attendance=attendance,
+            presence=presence,
+        )
+        return House(logs[-1], tables, attendance, presence, Inboxes(store), Accounts(store), Tokens(store))
 
     yield start
     for log in logs:
@@ -106,7 +116,7 @@ async def lived(house: House) -> Life:
     ended = await house.opened(bob, *people)
     for player in people[1:]:
         await house.act(player, ended, Resign())
-    return Life(
+    life = Life(
         account=ada,
         secrets=[one.secret for one in issued],
         hosted=await house.opened(ada, ada, bob),
@@ -114,6 +124,9 @@ async def lived(house: House) -> Life:
         played=await house.opened(bob, *people),
         ended=ended,
     )
+    await house.presence.save(house.tables.has_part)
+    assert None not in (await house.presence.last_seen(life.played, people)).values()
+    return life
 
 
 async def assert_nothing_is_left(house: House, life: Life, store: Redis) -> None:
@@ -169,6 +182,7 @@ STEPS: list[Callable[[House, Life], Awaitable[object]]] = [
     lambda house, life: house.tables.withdraw(life.account, life.ended),
     lambda house, life: house.attendance.forget(life.account),
     lambda house, life: house.inboxes.forget(life.account),
+    lambda house, life: house.presence.forget(life.account),
     lambda house, life: house.accounts.forget(life.account),
     lambda house, life: house.tokens.end_all(life.account),
 ]
