@@ -73,6 +73,25 @@ class Source(Protocol[T_co]):
         """End it."""
 
 
+class Taken(Source[T_co], Protocol[T_co]):
+    """A source that many streams take the same from: it tells them all in passing, where none of them need wait."""
+
+    is_over: bool
+
+    @property
+    def is_at_newest(self) -> bool:
+        """Whether all that there is has been taken, and more may come."""
+
+    def take(self) -> T_co | None:
+        """Return what comes next, None if there is nothing, or nothing yet."""
+
+    async def more(self) -> None:
+        """Return when there is, or may be, more to take."""
+
+    async def feed(self, feed: Callable[[], bool]) -> None:
+        """Have this called whenever there is more; return when it returns False."""
+
+
 class Streams:
     """The streams that are open in this process, and their heartbeats."""
 
@@ -232,19 +251,36 @@ class _Stream(ASGIResponse, Generic[T]):
             await send(last)
 
     async def _pass_on(self, outlet: Outlet) -> None:
-        write = self._writing.write
-        await _push(outlet, self._writing.beginning)
+        outlet.push(self._writing.beginning)
+        if hasattr(self._source, "feed"):
+            await _feed(outlet, cast("Taken[T]", self._source), self._writing.write)
+            return
         async for sent in self._source:
-            await _push(outlet, write(sent))
+            while outlet.is_blocked():
+                await outlet.writable()
+            outlet.push(self._writing.write(sent))
 
 
-async def _push(outlet: Outlet, body: bytes) -> None:
-    while not outlet.push(body):
-        if outlet.is_blocked():
+async def _feed(outlet: Outlet, source: Taken[T], write: Callable[[T], bytes]) -> None:
+    """Push what can be taken: in passing as long as the client takes it at once, else when it does."""
+
+    def feed() -> bool:
+        while not outlet.is_blocked():
+            sent = source.take()
+            if sent is None:
+                return source.is_at_newest
+            outlet.push(write(sent))
+        return False
+
+    while True:
+        if feed():
+            await source.feed(feed)
+        elif outlet.is_blocked():
             await outlet.writable()
+        elif source.is_over:
+            return
         else:
-            # The client is gone: this task is cancelled where it waits.
-            await asyncio.sleep(0)
+            await source.more()
 
 
 class _Ending:
