@@ -180,6 +180,26 @@ def bot_taken(seat: int, bot: str) -> SeatTaken:
     return SeatTaken(seat, f"bot:{bot}#{seat}", "", bot)
 
 
+def by_of(table: AnyTable, player: str, command: Command) -> By:
+    """Return who asks, as far as it is known before the command is decided: the host, a seat, or nobody seated yet."""
+    match command:
+        case Create() | Start() | Abandon():
+            return By(role="host", player=player)
+        case Sit(bot=str()):
+            return By(role="host", player=player)
+        case _:
+            return By(seat=table.seat_of(player), player=player)
+
+
+def named_by(by: By, events: Sequence[Event]) -> By:
+    """Return who asked, as the log names it: who sat down is named by the seat."""
+    match events[0]:
+        case SeatTaken(seat, player, _, None):
+            return By(seat=seat, player=player)
+        case _:
+            return by
+
+
 def _neutral(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
     match ask.command:
         case Sit():

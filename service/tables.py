@@ -14,7 +14,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from events.base import By, Decision, Entry, Event
-from events.table import Created, SeatTaken
+from events.table import Created
 from projections import fold
 from projections.table import Table
 from service.actions import Actions, actions, legal_now
@@ -41,7 +41,7 @@ from service.ids import derived, is_id, key_of, new_id
 from service.log import Log
 from service.metrics import Counter, label_of
 from service.presence import Presence, has_part
-from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, Start
+from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, by_of, named_by
 from service.streams import Stored, table_stream
 
 MISSED = 100
@@ -218,9 +218,9 @@ class Tables:
                 raise Stale(asked.only_at, state.version)
             if isinstance(command, Sit) and command.bot is not None:
                 self._check(command.bot)
-            by = _by(state, asked.player, command)
+            by = by_of(state, asked.player, command)
             events = self._referee.decide(game, state, Ask(by, command, at))
-            return Draft(at, _named_by(by, events), command, events)
+            return Draft(at, named_by(by, events), command, events)
 
         try:
             done = await self._decided(asked, command, decide, create=False)
@@ -426,26 +426,6 @@ def _way_out(table: AnyTable, player: str) -> Command | None:
     if table.eyes_of(player) is None:
         return None
     return Leave() if table.status == "open" else Resign()
-
-
-def _by(table: AnyTable, player: str, command: Command) -> By:
-    """Return who asks, as far as it is known before the command is decided: the host, a seat, or nobody seated yet."""
-    match command:
-        case Start() | Abandon():
-            return By(role="host", player=player)
-        case Sit(bot=str()):
-            return By(role="host", player=player)
-        case _:
-            return By(seat=table.seat_of(player), player=player)
-
-
-def _named_by(by: By, events: tuple[Event, ...]) -> By:
-    """Return who asked, as the log names it: who sat down is named by the seat."""
-    match events[0]:
-        case SeatTaken(seat, player, _, None):
-            return By(seat=seat, player=player)
-        case _:
-            return by
 
 
 def _same_request(stored: Raw, command: Command) -> bool:

@@ -1,6 +1,6 @@
-"""The service's own secret: what the ids of keyed requests are derived from.
+"""The keys' folder: 256 random bits a file (0600), made when first needed; or stated in the environment instead.
 
-It lives in a file of the keys' folder (0600), or in the environment, and all processes share it. Whoever loses it
+All processes of a store share them. The secret is what the ids of keyed requests are derived from. Whoever loses it
 loses no table; only a keyed request retried across the loss would not meet what it created. Two servers with different
 secrets on one store would do the same to each other all the time, so the store keeps the fingerprint of the first.
 """
@@ -24,9 +24,14 @@ class KeysUnfit(Exception):
 
 def secret_from(folder: Path, stated: str | None) -> bytes:
     """Return the secret stated as hex, else the one kept in the folder, made there at first; else raise KeysUnfit."""
+    return kept(folder / "secret", stated, "EVENFOLD_SECRET")
+
+
+def kept(path: Path, stated: str | None, variable: str) -> bytes:
+    """Return the 32 bytes stated as hex by a variable, else those of a file, made at first; else raise KeysUnfit."""
     if stated is not None:
-        return _decoded(stated, "EVENFOLD_SECRET")
-    path = folder / "secret"
+        return _decoded(stated, variable)
+    folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _create(path)
@@ -52,7 +57,7 @@ def _create(path: Path) -> None:
     """Write a new secret unless there is one; of two processes that try at once, one wins and both read its secret."""
     if path.exists():
         return
-    draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     draft.touch(mode=0o600, exist_ok=False)
     with draft.open("w", encoding="ascii") as file:
         file.write(secrets.token_hex(SECRET_BYTES) + "\n")

@@ -1,0 +1,292 @@
+"""Checking: whether a record is, byte for byte, what the rules, the seed and the key say that it must be.
+
+Nothing of a record is believed. Every decision is decided again, by the rules of the ruleset that the table is pinned
+to and with the shuffles that its seed gives, and written anew; so a wrong card, score or place, a forged entry in a
+chain computed anew, and a space too many are all the same to it: bytes that differ. What can't be decided again (salts,
+times, keys) is bound by the chain of heads, whose end is signed. Checkpoints handed in bind the versions before that.
+
+What is found wrong first is told, with its line, its version and a code; what follows from it is not told as well.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from events.base import By, Decision, Entry, Event, Head, Millis, Version
+from events.table import Created, Outcome, Seeded, Shuffled
+from projections import fold
+from projections.table import Table
+from service.audit.record import Header, Signature, Trailer, header_of, signed, trailer_of
+from service.audit.signing import checkpoint_message, is_signed
+from service.game import AnyGame, AnyTable, Ask, Command
+from service.games import Games
+from service.ids import is_id
+from service.referee import NEUTRAL, Create, Referee, by_of, named_by
+from service.streams import genesis, head_after, table_stream
+
+T = TypeVar("T")
+
+LEAST_LINES: Final = 3
+"""A header, an entry and a trailer."""
+
+Keys = Mapping[str, bytes]
+"""Public keys (32 bytes), by their ids."""
+
+FAULTS: Final[Mapping[str, str]] = {
+    "not_a_record": "It is not a record: a header line, entries, and a trailer line, each ended by a newline.",
+    "header": "The header is not what the log says.",
+    "entry": "The entry is no entry of a log, or not written as the log writes it.",
+    "order": "The entry does not follow the one before: another stream or version, or an earlier time.",
+    "ruleset": "The ruleset is not known here.",
+    "seed": "The seed is not the one that was committed to.",
+    "by": "The decision is told to be somebody else's than the table says.",
+    "refused": "The rules refuse the command.",
+    "decision": "The rules make other things happen than the entry says.",
+    "not_ended": "The log stops before play has ended.",
+    "trailer": "The trailer is not what the log says.",
+    "chain": "The log chains up to another head than the trailer states: what can't be decided again was changed.",
+    "unknown_key": "The record was signed with a key that is not among those given.",
+    "signature": "The signature is not that of the key over this record.",
+    "checkpoint": "A checkpoint that was handed in is not of this log.",
+    "checkpoint_signature": "A checkpoint that was handed in is not signed by a key that was given.",
+}
+"""What can be wrong, and a sentence about each."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the service vouches for while a table is live: the version and head of its log at a moment (UTC ms)."""
+
+    stream: str
+    version: Version
+    head: Head
+    at: Millis
+    key: str
+    signature: Signature
+
+
+class Fault(NamedTuple):
+    """What is wrong first: the line of the file (from 1), the version where it is an entry's, and a code of FAULTS."""
+
+    line: int
+    version: int | None
+    code: str
+
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        return FAULTS[self.code]
+
+
+@dataclass
+class Report:
+    """What a record says, as far as it holds; `fault` is None if all of it does."""
+
+    fault: Fault | None = None
+    table: str | None = None
+    ruleset: str | None = None
+    outcome: Outcome | None = None
+    players: tuple[str | None, ...] = ()
+    scores: tuple[int | None, ...] = ()
+    places: tuple[int | None, ...] | None = None
+    versions: int = 0
+    events: int = 0
+    shuffles: int = 0
+    checkpoints: int = 0
+    """How many of the checkpoints handed in are of this log."""
+
+
+class Evidence(NamedTuple):
+    """What a record is held against: public keys, None to leave signatures aside, and checkpoints of any streams."""
+
+    keys: Keys | None
+    checkpoints: Sequence[Checkpoint] = ()
+
+
+class _Found(Exception):
+    """Something is wrong."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.code)
+        self.fault = fault
+
+
+_encode = msgspec.json.Encoder().encode
+_header = msgspec.json.Decoder(Header)
+_trailer = msgspec.json.Decoder(Trailer)
+_entry = msgspec.json.Decoder(Entry[Raw, Raw])
+_creating = msgspec.json.Decoder(Create)
+_created = msgspec.json.Decoder(Created)
+_seeded = msgspec.json.Decoder(Seeded)
+
+
+def check(record: bytes, games: Games, evidence: Evidence) -> Report:
+    """Check a record."""
+    checking = _Check(record, games, evidence)
+    try:
+        checking.run()
+    except _Found as found:
+        checking.report.fault = found.fault
+    return checking.report
+
+
+class _Check:
+    """One record under examination."""
+
+    def __init__(self, record: bytes, games: Games, evidence: Evidence) -> None:
+        *self._lines, rest = record.split(b"\n")
+        self._whole = not rest and len(self._lines) >= LEAST_LINES
+        self._games = games
+        self._evidence = evidence
+        self._referee = Referee()
+        self.report = Report()
+
+    def run(self) -> None:
+        """Raise _Found for what is wrong first."""
+        if not self._whole:
+            raise _Found(Fault(1, None, "not_a_record"))
+        header_line, *entries, trailer_line = self._lines
+        header = _read(_header, header_line, Fault(1, None, "not_a_record"))
+        trailer = _read(_trailer, trailer_line, Fault(len(self._lines), None, "not_a_record"))
+        first = _read(_entry, entries[0], Fault(2, 1, "entry"))
+        game = self._opened(first)
+        table: AnyTable = Table(id=first.stream.removeprefix("table:"))
+        self.report.table, self.report.ruleset = table.id, game.ruleset
+        vouched = self._vouched(first.stream, len(entries))
+        for version, e in enumerate(entries, 1):
+            self._add(game, table, e, version)
+            self.report.versions = version
+            if any(checkpoint.head != table.head.hex() for checkpoint in vouched.get(version, ())):
+                raise _Found(Fault(version + 1, version, "checkpoint"))
+        self._conclude(table)
+        created = _created.decode(first.events[0])
+        self._end(table, created, (header_line, header), (trailer_line, trailer))
+
+    def _opened(self, first: Entry[Raw, Raw]) -> AnyGame:
+        """Return the ruleset that the log is pinned to."""
+        create = _read(_creating, bytes(first.command), Fault(2, 1, "entry"))
+        if not first.stream.startswith("table:") or not is_id(first.stream.removeprefix("table:")):
+            raise _Found(Fault(2, 1, "entry"))
+        try:
+            game = self._games.ruled(create.ruleset)
+        except KeyError:
+            raise _Found(Fault(2, 1, "ruleset")) from None
+        if game.name != create.game:
+            raise _Found(Fault(2, 1, "ruleset"))
+        return game
+
+    def _vouched(self, stream: str, length: int) -> Mapping[int, Sequence[Checkpoint]]:
+        """Return the checkpoints of this stream by version."""
+        by_version: dict[int, list[Checkpoint]] = {}
+        for checkpoint in self._evidence.checkpoints:
+            if checkpoint.stream != stream:
+                continue
+            line = min(checkpoint.version, length) + 1
+            if self._evidence.keys is not None and not _is_vouched(checkpoint, self._evidence.keys):
+                raise _Found(Fault(line, checkpoint.version, "checkpoint_signature"))
+            if not 1 <= checkpoint.version <= length:
+                raise _Found(Fault(line, checkpoint.version, "checkpoint"))
+            by_version.setdefault(checkpoint.version, []).append(checkpoint)
+            self.report.checkpoints += 1
+        return by_version
+
+    def _add(self, game: AnyGame, table: AnyTable, e: bytes, version: int) -> None:
+        """Decide an entry again, compare it, and fold what was decided."""
+        entry = _read(_entry, e, Fault(version + 1, version, "entry"))
+        if entry.stream != table_stream(table.id) or entry.version != version or entry.at < table.at:
+            raise _Found(Fault(version + 1, version, "order"))
+        command = _read(_commands(game.commands), bytes(entry.command), Fault(version + 1, version, "entry"))
+        by, events = self._decide(game, table, entry, command)
+        again = Entry(1, entry.stream, version, entry.at, by, command, entry.cause, entry.key, entry.salt, events)
+        if _encode(again) != e:
+            raise _Found(Fault(version + 1, version, _difference(entry, by, events)))
+        head = head_after(table.head if table.version else genesis(entry.stream), e)
+        fold.add(game.projection, table, Decision(version, entry.at, by, "", events), head)
+        self.report.events += len(events)
+        self.report.shuffles += sum(type(event) is Shuffled for event in events)
+
+    def _decide(
+        self, game: AnyGame, table: AnyTable, entry: Entry[Raw, Raw], command: Command
+    ) -> tuple[By, tuple[Event, ...]]:
+        """Return whose decision it is, and what the rules make of it."""
+        line = entry.version + 1
+        if isinstance(command, Create) != (entry.version == 1):
+            raise _Found(Fault(line, entry.version, "refused"))
+        by = by_of(table, entry.by.player or "", command)
+        ask = Ask(by, command, entry.at)
+        try:
+            if isinstance(command, Create):
+                events = self._referee.create(game, table, ask, _seed_of(entry))
+            else:
+                events = self._referee.decide(game, table, ask)
+        except _Found:
+            raise
+        except Exception as error:  # A record may ask for anything: whatever stops the rules is no decision.
+            raise _Found(Fault(line, entry.version, "refused")) from error
+        return named_by(by, events), events
+
+    def _conclude(self, table: AnyTable) -> None:
+        """State what the table has come to."""
+        report = self.report
+        report.outcome, report.scores, report.places = table.outcome, table.scores, table.places
+        report.players = tuple(player.id if player is not None else None for player in table.players)
+        if table.status != "ended":
+            raise _Found(Fault(len(self._lines), None, "not_ended"))
+
+    def _end(
+        self, table: AnyTable, created: Created, header: tuple[bytes, Header], trailer: tuple[bytes, Trailer]
+    ) -> None:
+        """Compare header and trailer with what the log makes them, and the signature with the key."""
+        (header_line, stated), (trailer_line, ending) = header, trailer
+        last = len(self._lines)
+        if header_of(table, created.options, stated.key, stated.texts) != header_line:
+            raise _Found(Fault(1, None, "header"))
+        signature = bytes.fromhex(ending.signature)
+        if trailer_of(table, signature) != trailer_line:
+            raise _Found(Fault(last, None, "trailer" if ending.head == table.head.hex() else "chain"))
+        if self._evidence.keys is None:
+            return
+        public = self._evidence.keys.get(stated.key)
+        if public is None:
+            raise _Found(Fault(1, None, "unknown_key"))
+        if not is_signed(public, signed(table, header_line), signature):
+            raise _Found(Fault(last, None, "signature"))
+
+
+def _is_vouched(checkpoint: Checkpoint, keys: Keys) -> bool:
+    public = keys.get(checkpoint.key)
+    message = checkpoint_message(checkpoint.stream, checkpoint.version, bytes.fromhex(checkpoint.head), checkpoint.at)
+    return public is not None and is_signed(public, message, bytes.fromhex(checkpoint.signature))
+
+
+def _seed_of(entry: Entry[Raw, Raw]) -> bytes:
+    """Return the seed that the first entry states; it is believed, for the decision made with it is compared."""
+    for event in entry.events:
+        try:
+            return bytes.fromhex(_seeded.decode(event).seed or "")
+        except msgspec.MsgspecError:
+            continue
+    raise _Found(Fault(entry.version + 1, entry.version, "seed"))
+
+
+def _difference(entry: Entry[Raw, Raw], by: By, events: Sequence[Event]) -> str:
+    """Return in what an entry differs from what it must be."""
+    if [bytes(event) for event in entry.events] != [_encode(event) for event in events]:
+        return "decision"
+    return "by" if entry.by != by else "entry"
+
+
+@cache
+def _commands(own: Any) -> "msgspec.json.Decoder[Command]":  # noqa: ANN401 a union known at run time
+    """Return what reads any command of a game's table; `own` are the game's."""
+    return msgspec.json.Decoder(NEUTRAL | own)
+
+
+def _read(decoder: "msgspec.json.Decoder[T]", line: bytes, otherwise: Fault) -> T:
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise _Found(otherwise) from None

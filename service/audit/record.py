@@ -1,0 +1,91 @@
+"""The record of an ended table, `record/1`: its whole log, opened, in lines that a stranger checks by splitting them.
+
+    header     {"record":1,"options":{…},"ruleset":"…","players":[…],"key":"…","texts":[…]}
+    entries    the exact bytes `e` of each entry, one a line
+    trailer    {"version":n,"head":"…","seed":"…","nonces":[…],"signature":"…"}
+
+Header and trailer are compact JSON, their members in this order, binary values in lower-case hex: a reader compares
+every byte of both with what it would write itself from the entries. `key` names the public key; the signature is of
+`record_message` (signing.py). `texts` are those free texts that the log has hashes of and that still exist. Rulings may
+come after the end: a record names its last version, and with a later one it is a new record.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from events.base import Entry, Head, Id, PlayerId, Ruleset, Version, whole
+from events.table import Chosen, Created, Hex256, Nonce
+from service.audit.signing import Signer, record_message
+from service.game import AnyTable
+from service.streams import table_stream
+
+KeyId = Annotated[str, Meta(pattern=whole("[0-9a-f]{16}"), description="A public key, by the beginning of its hash.")]
+Signature = Annotated[str, Meta(pattern=whole("[0-9a-f]{128}"), description="An Ed25519 signature, in hex.")]
+
+
+class Text(Struct, frozen=True, forbid_unknown_fields=True):
+    """A free text that the log knows by its id and salted hash."""
+
+    id: Id
+    salt: Annotated[str, Meta(pattern=whole("[0-9a-f]{32}"))]
+    text: str
+
+
+class Header(Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line of a record; `players` are those who sit there now, by seat, null where nobody does."""
+
+    record: Literal[1]
+    options: Chosen
+    ruleset: Ruleset
+    players: tuple[PlayerId | None, ...]
+    key: KeyId
+    texts: tuple[Text, ...]
+
+
+class Trailer(Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line of a record."""
+
+    version: Version
+    head: Head
+    seed: Hex256
+    nonces: tuple[Nonce, ...]
+    signature: Signature
+
+
+_encode = msgspec.json.Encoder().encode
+_first = msgspec.json.Decoder(Entry[Raw, Raw])
+_created = msgspec.json.Decoder(Created)
+
+
+def header_of(table: AnyTable, options: Chosen, key: str, texts: Iterable[Text] = ()) -> bytes:
+    """Return the header line of a table's record, without its newline.
+
+    `options` are those that its first entry states, `key` is the public key's id.
+    """
+    players = tuple(player.id if player is not None else None for player in table.players)
+    return _encode(Header(1, options, table.ruleset, players, key, tuple(texts)))
+
+
+def trailer_of(table: AnyTable, signature: bytes) -> bytes:
+    """Return the trailer line of an ended table's record, without its newline."""
+    if table.seed is None:
+        raise ValueError(f"table {table.id} has no seed to state")
+    return _encode(Trailer(table.version, table.head.hex(), table.seed, table.nonces, signature.hex()))
+
+
+def signed(table: AnyTable, header: bytes) -> bytes:
+    """Return what the signature of a table's record is of; `header` is its header line."""
+    return record_message(table_stream(table.id), table.version, table.head, header)
+
+
+def lines(table: AnyTable, entries: Sequence[bytes], signer: Signer, texts: Iterable[Text] = ()) -> Iterator[bytes]:
+    """Yield the lines of an ended table's record, with their newlines; `entries` are its stored bytes up to now."""
+    created = _created.decode(_first.decode(entries[0]).events[0])
+    header = header_of(table, created.options, signer.id, texts)
+    yield header + b"\n"
+    for entry in entries:
+        yield entry + b"\n"
+    yield trailer_of(table, signer.sign(signed(table, header))) + b"\n"

@@ -1,0 +1,66 @@
+"""Records for tests: matches played in memory, recorded, and forged in every way a forger could think of."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+from msgspec import Raw
+
+from events.base import Entry
+from projections import fold
+from projections.table import Table
+from service.audit.record import lines
+from service.audit.signing import Signer
+from service.game import AnyTable
+from service.streams import genesis, head_after
+from tests.laws.matches import Match, play
+from tests.laws.setups import GAMES, Setup
+
+OURS = Signer(bytes(range(32)))
+THEIRS = Signer(bytes(range(32, 64)))
+KEYS = {OURS.id: OURS.public, THEIRS.id: THEIRS.public}
+
+
+@cache
+def match_of(name: str, seed: int = 7) -> Match:
+    """Play a short match of a game to its end."""
+    game = GAMES.named(name)
+    assert game is not None
+    options = {"chinkway": {"deals": 5, "partners": "five"}}.get(name, {})
+    chosen = game.projection.options(**options)
+    ends = 0.0 if name != "toy" else 0.2
+    return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, ends, longest=20_000))
+
+
+def folded(match: Match, entries: Sequence[bytes]) -> AnyTable:
+    """Fold entries, whatever they say."""
+    table: AnyTable = Table(id=match.table)
+    head = genesis(f"table:{match.table}")
+    for e in entries:
+        head = head_after(head, e)
+        fold.add(match.game.projection, table, match.game.projection.decode(e), head)
+    return table
+
+
+def record_of(match: Match, signer: Signer = OURS) -> bytes:
+    """Record a match."""
+    entries = [stored.e for stored in match.stored]
+    return b"".join(lines(folded(match, entries), entries, signer))
+
+
+def recorded(match: Match, entries: Sequence[bytes], signer: Signer = OURS) -> bytes:
+    """Record forged entries as a forger does who has a key: chained, folded, stated and signed anew."""
+    return b"".join(lines(folded(match, entries), entries, signer))
+
+
+def edited(e: bytes, **members: object) -> bytes:
+    """Return an entry with other members, written as the log writes it."""
+    return msgspec.json.encode(msgspec.structs.replace(_entry.decode(e), **members))
+
+
+def events_of(e: bytes) -> list[Raw]:
+    """Return the events of an entry as they are written."""
+    return list(_entry.decode(e).events)
+
+
+_entry = msgspec.json.Decoder(Entry[Raw, Raw])

@@ -1,0 +1,255 @@
+"""A record holds only if it is what rules, seed and key say: every way to change one is found, and named."""
+
+import re
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from service.audit.checking import FAULTS, Checkpoint, Evidence, Fault, check
+from service.audit.signing import Signer, checkpoint_message
+from service.game import AnyGame
+from tests.laws.matches import Match
+from tests.laws.setups import GAMES
+from tests.service.audit.records import KEYS, OURS, THEIRS, edited, events_of, match_of, record_of, recorded
+from tests.sizes import sized
+
+EVERY = pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
+MUTATIONS = sized(300, 2_000, 20_000)
+EVIDENCE = Evidence(KEYS)
+
+
+def fault_of(record: bytes, evidence: Evidence = EVIDENCE) -> Fault | None:
+    return check(record, GAMES, evidence).fault
+
+
+def entries_of(match: Match) -> list[bytes]:
+    return [stored.e for stored in match.stored]
+
+
+def vouched(match: Match, version: int, signer: Signer = OURS, head: str | None = None) -> Checkpoint:
+    stream, stored = f"table:{match.table}", match.stored[version - 1]
+    head = head or stored.h.hex()
+    signature = signer.sign(checkpoint_message(stream, version, bytes.fromhex(head), 5))
+    return Checkpoint(stream, version, head, 5, signer.id, signature.hex())
+
+
+@pytest.fixture(scope="module")
+def match() -> Match:
+    return match_of("kowah")
+
+
+@pytest.fixture(scope="module")
+def lines(match: Match) -> list[bytes]:
+    return record_of(match).splitlines(keepends=True)
+
+
+@EVERY
+def test_a_record_of_every_game_holds(game: AnyGame) -> None:
+    match = match_of(game.name)
+    report = check(record_of(match), GAMES, EVIDENCE)
+    ended = match.at(len(match.stored))
+    assert report.fault is None
+    assert (report.table, report.ruleset, report.outcome) == (match.table, game.ruleset, "finished")
+    assert (report.scores, report.places) == (ended.scores, ended.places)
+    assert report.versions == len(match.stored)
+    assert report.events == sum(map(len, match.decided))
+    assert report.shuffles == len(ended.orders)
+
+
+def test_every_fault_has_a_test() -> None:
+    told = re.findall(r'"([a-z_]+)"', Path(__file__).read_text(encoding="utf-8"))
+    assert set(FAULTS) <= set(told)
+
+
+# What a file can suffer.
+
+
+@pytest.mark.parametrize(
+    "record", [b"", b"\n", b"\n\n\n", b"{}\n{}\n{}\n", b"\xff\n\xfe\n\xff\n", b"[" * 9999 + b"\n" * 3]
+)
+def test_what_is_no_record_is_told_so(record: bytes) -> None:
+    assert fault_of(record) == Fault(1, None, "not_a_record")
+
+
+def test_a_record_without_its_last_newline_is_cut(lines: list[bytes]) -> None:
+    assert fault_of(b"".join(lines)[:-1]) == Fault(1, None, "not_a_record")
+
+
+def test_an_entry_that_is_gone_is_missed_where_it_stood(lines: list[bytes]) -> None:
+    for place in (1, 2, len(lines) - 3):
+        found = fault_of(b"".join(lines[:place] + lines[place + 1 :]))
+        assert found is not None
+        assert (found.line, found.code) in {(place + 1, "order"), (2, "entry")}
+
+
+def test_swapped_entries_are_found_at_the_first(lines: list[bytes]) -> None:
+    swapped = [*lines[:9], lines[10], lines[9], *lines[11:]]
+    assert fault_of(b"".join(swapped)) == Fault(10, 9, "order")
+
+
+def test_a_log_that_is_cut_short_has_not_ended(lines: list[bytes]) -> None:
+    assert fault_of(b"".join([*lines[:-2], lines[-1]])) == Fault(len(lines) - 1, None, "not_ended")
+
+
+def test_no_mutation_of_any_byte_passes(lines: list[bytes]) -> None:
+    record, random = b"".join(lines), Random(11)
+    for _ in range(MUTATIONS):
+        mutated = mutation(record, random)
+        assert mutated == record or fault_of(mutated) is not None
+
+
+def mutation(record: bytes, random: Random) -> bytes:
+    """Change, add, take away, double or exchange something at random."""
+    at = random.randrange(len(record))
+    match random.randrange(5):
+        case 0:
+            return record[:at] + bytes([record[at] ^ 1 << random.randrange(8)]) + record[at + 1 :]
+        case 1:
+            return record[:at] + record[at + random.randrange(1, 40) :]
+        case 2:
+            return record[:at] + random.choice([b" ", b"0", b"\n", b",", b'"', b"}"]) + record[at:]
+        case 3:
+            lines = record.splitlines(keepends=True)
+            lines.insert(random.randrange(len(lines)), random.choice(lines))
+            return b"".join(lines)
+        case _:
+            digits = [found.start() for found in re.finditer(rb"[0-9]", record)]
+            at = random.choice(digits)
+            return record[:at] + b"%d" % random.randrange(10) + record[at + 1 :]
+
+
+# What a forger does who chains, states and signs anew, with a key that is known.
+
+
+@pytest.mark.parametrize("signer", [OURS, THEIRS])
+def test_another_score_is_found_whoever_signs(match: Match, signer: Signer) -> None:
+    entries = entries_of(match)
+    last = entries[-1]
+    assert b'"points":[' in last
+    entries[-1] = re.sub(rb'"points":\[(-?\d+)', lambda m: b'"points":[%d' % (int(m[1]) + 1), last, count=1)
+    assert fault_of(recorded(match, entries, signer)) == Fault(len(entries) + 1, len(entries), "decision")
+
+
+def test_another_deal_is_found(match: Match) -> None:
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"kowah.dealt"' in e)
+    first, second = re.findall(rb'"([A-Z][0-9A-Z])"', e)[:2]
+    entries[version - 1] = re.sub(rb'"%b","%b"' % (first, second), b'"%b","%b"' % (second, first), e)
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "decision")
+
+
+def test_another_seed_is_found_against_its_commitment(match: Match) -> None:
+    entries = entries_of(match)
+    seed = match.seed.hex().encode()
+    forged = [e.replace(seed, b"0" * 64) for e in entries]
+    assert fault_of(recorded(match, forged)) == Fault(2, 1, "decision")
+
+
+def test_a_first_entry_without_a_seed_is_found(match: Match, lines: list[bytes]) -> None:
+    first, *_ = entries_of(match)
+    created, *_ = events_of(first)
+    forged = [lines[0], edited(first, events=(created,)) + b"\n", *lines[2:]]
+    assert fault_of(b"".join(forged)) == Fault(2, 1, "seed")
+
+
+def test_a_command_that_the_rules_refuse_is_found(match: Match) -> None:
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"kowah.' in e and n > 5)
+    entries[version - 1] = edited(e, command=Raw(b'{"type":"table.start"}'))
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "refused")
+
+
+def test_a_table_that_is_opened_twice_is_found(match: Match) -> None:
+    entries = entries_of(match)
+    entries[1] = edited(entries[1], command=msgspec.json.decode(entries[0])["command"])
+    assert fault_of(recorded(match, entries)) == Fault(3, 2, "refused")
+
+
+def test_a_decision_told_to_be_anothers_is_found(match: Match) -> None:
+    entries = entries_of(match)
+    entries[0] = edited(entries[0], by=Raw(b'{"role":"arbiter","player":"host"}'))
+    assert fault_of(recorded(match, entries)) == Fault(2, 1, "by")
+
+
+def test_an_entry_written_otherwise_is_found(lines: list[bytes]) -> None:
+    spaced = lines[4].replace(b'"cause":null', b'"cause": null')
+    assert fault_of(b"".join([*lines[:4], spaced, *lines[5:]])) == Fault(5, 4, "entry")
+
+
+def test_time_that_runs_back_is_found(match: Match) -> None:
+    entries = entries_of(match)
+    entries[5] = edited(entries[5], at=1)
+    assert fault_of(recorded(match, entries)) == Fault(7, 6, "order")
+
+
+def test_another_salt_or_time_breaks_the_chain(lines: list[bytes]) -> None:
+    forged = edited(lines[6][:-1], salt="A" * 22)
+    assert fault_of(b"".join([*lines[:6], forged + b"\n", *lines[7:]])) == Fault(len(lines), None, "chain")
+
+
+def test_an_unknown_ruleset_is_told(lines: list[bytes]) -> None:
+    forged = lines[1].replace(b'"ruleset":"kowah/1"', b'"ruleset":"kowah/9"')
+    assert fault_of(b"".join([lines[0], forged, *lines[2:]])) == Fault(2, 1, "ruleset")
+
+
+@pytest.mark.parametrize(
+    ("stated", "forged"),
+    [
+        (b'"ruleset":"kowah/1"', b'"ruleset":"kowah/2"'),
+        (b'"player0"', b'"player9"'),
+        (b'"options":{', b'"options":{"more":1,'),
+    ],
+)
+def test_options_ruleset_and_players_of_the_header_are_the_logs(
+    lines: list[bytes], stated: bytes, forged: bytes
+) -> None:
+    assert stated in lines[0]
+    assert fault_of(b"".join([lines[0].replace(stated, forged), *lines[1:]])) == Fault(1, None, "header")
+
+
+def test_the_trailer_is_what_the_log_says(match: Match, lines: list[bytes]) -> None:
+    forged = lines[-1].replace(b'"version":%d' % len(match.stored), b'"version":1')
+    assert fault_of(b"".join([*lines[:-1], forged])) == Fault(len(lines), None, "trailer")
+
+
+# Keys and checkpoints.
+
+
+def test_a_foreign_key_is_told(match: Match) -> None:
+    assert fault_of(record_of(match, THEIRS), Evidence({OURS.id: OURS.public})) == Fault(1, None, "unknown_key")
+
+
+def test_a_signature_is_of_this_record_and_key(match: Match, lines: list[bytes]) -> None:
+    other = record_of(match, THEIRS).splitlines(keepends=True)
+    assert fault_of(b"".join([*lines[:-1], other[-1]])) == Fault(len(lines), None, "signature")
+    impostor = {OURS.id: THEIRS.public}
+    assert fault_of(b"".join(lines), Evidence(impostor)) == Fault(len(lines), None, "signature")
+    assert fault_of(b"".join([*lines[:-1], other[-1]]), Evidence(None)) is None
+
+
+def test_checkpoints_bind_what_came_before_them(match: Match, lines: list[bytes]) -> None:
+    record, length = b"".join(lines), len(match.stored)
+    good = tuple(vouched(match, version) for version in (1, 7, length))
+    assert check(record, GAMES, Evidence(KEYS, good)).checkpoints == 3
+    assert fault_of(record, Evidence(KEYS, (*good, vouched(match, 7, head="0" * 64)))) == Fault(8, 7, "checkpoint")
+    later = msgspec.structs.replace(good[0], version=length + 1)
+    assert fault_of(record, Evidence(KEYS, (later,))) == Fault(length + 1, length + 1, "checkpoint_signature")
+    assert fault_of(record, Evidence(None, (later,))) == Fault(length + 1, length + 1, "checkpoint")
+
+
+def test_checkpoints_of_other_tables_are_left_aside(lines: list[bytes]) -> None:
+    report = check(b"".join(lines), GAMES, Evidence(KEYS, (vouched(match_of("chinkway"), 3),)))
+    assert (report.fault, report.checkpoints) == (None, 0)
+
+
+def test_a_signed_checkpoint_finds_a_log_that_was_decided_anew(match: Match) -> None:
+    # The same players, another match: all of it holds by itself, and it is not what was vouched for.
+    other = match_of("kowah", seed=8)
+    claimed = msgspec.structs.replace(vouched(match, 7), stream=f"table:{other.table}")
+    resigned = OURS.sign(checkpoint_message(claimed.stream, 7, bytes.fromhex(claimed.head), claimed.at))
+    evidence = Evidence(KEYS, (msgspec.structs.replace(claimed, signature=resigned.hex()),))
+    assert fault_of(record_of(other)) is None
+    assert fault_of(record_of(other), evidence) == Fault(8, 7, "checkpoint")
