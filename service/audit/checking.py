@@ -11,17 +11,18 @@ What is found wrong first is told, with its line, its version and a code; what f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from events.base import By, Decision, Entry, Event, Head, Millis, Version
+from events.base import By, Decision, Entry, Event
 from events.table import Created, Outcome, Seeded, Shuffled
 from projections import fold
 from projections.table import Table
-from service.audit.record import Header, Signature, Trailer, header_of, signed, trailer_of
-from service.audit.signing import checkpoint_message, is_signed
+from service.audit.checkpoints import Checkpoint
+from service.audit.record import Header, Trailer, header_of, signed, trailer_of
+from service.audit.signing import Keys, is_signed
 from service.game import AnyGame, AnyTable, Ask, Command
 from service.games import Games
 from service.ids import is_id
@@ -32,9 +33,6 @@ T = TypeVar("T")
 
 LEAST_LINES: Final = 3
 """A header, an entry and a trailer."""
-
-Keys = Mapping[str, bytes]
-"""Public keys (32 bytes), by their ids."""
 
 FAULTS: Final[Mapping[str, str]] = {
     "not_a_record": "It is not a record: a header line, entries, and a trailer line, each ended by a newline.",
@@ -55,17 +53,6 @@ FAULTS: Final[Mapping[str, str]] = {
     "checkpoint_signature": "A checkpoint that was handed in is not signed by a key that was given.",
 }
 """What can be wrong, and a sentence about each."""
-
-
-class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the service vouches for while a table is live: the version and head of its log at a moment (UTC ms)."""
-
-    stream: str
-    version: Version
-    head: Head
-    at: Millis
-    key: str
-    signature: Signature
 
 
 class Fault(NamedTuple):
@@ -185,7 +172,7 @@ class _Check:
             if checkpoint.stream != stream:
                 continue
             line = min(checkpoint.version, length) + 1
-            if self._evidence.keys is not None and not _is_vouched(checkpoint, self._evidence.keys):
+            if self._evidence.keys is not None and not checkpoint.is_signed_by(self._evidence.keys):
                 raise _Found(Fault(line, checkpoint.version, "checkpoint_signature"))
             if not 1 <= checkpoint.version <= length:
                 raise _Found(Fault(line, checkpoint.version, "checkpoint"))
@@ -256,12 +243,6 @@ class _Check:
             raise _Found(Fault(last, None, "signature"))
 
 
-def _is_vouched(checkpoint: Checkpoint, keys: Keys) -> bool:
-    public = keys.get(checkpoint.key)
-    message = checkpoint_message(checkpoint.stream, checkpoint.version, bytes.fromhex(checkpoint.head), checkpoint.at)
-    return public is not None and is_signed(public, message, bytes.fromhex(checkpoint.signature))
-
-
 def _seed_of(entry: Entry[Raw, Raw]) -> bytes:
     """Return the seed that the first entry states; it is believed, for the decision made with it is compared."""
     for event in entry.events:
@@ -280,7 +261,7 @@ def _difference(entry: Entry[Raw, Raw], by: By, events: Sequence[Event]) -> str:
 
 
 @cache
-def _commands(own: Any) -> "msgspec.json.Decoder[Command]":  # noqa: ANN401 a union known at run time
+def _commands(own: object) -> "msgspec.json.Decoder[Command]":
     """Return what reads any command of a game's table; `own` are the game's."""
     return msgspec.json.Decoder(NEUTRAL | own)
 

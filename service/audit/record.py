@@ -18,12 +18,9 @@ from msgspec import Meta, Raw, Struct
 
 from events.base import Entry, Head, Id, PlayerId, Ruleset, Version, whole
 from events.table import Chosen, Created, Hex256, Nonce
-from service.audit.signing import Signer, record_message
+from service.audit.signing import KeyId, Signature, Signer, record_message
 from service.game import AnyTable
 from service.streams import table_stream
-
-KeyId = Annotated[str, Meta(pattern=whole("[0-9a-f]{16}"), description="A public key, by the beginning of its hash.")]
-Signature = Annotated[str, Meta(pattern=whole("[0-9a-f]{128}"), description="An Ed25519 signature, in hex.")]
 
 
 class Text(Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,11 +78,19 @@ def signed(table: AnyTable, header: bytes) -> bytes:
     return record_message(table_stream(table.id), table.version, table.head, header)
 
 
+def opening(table: AnyTable, first: bytes, key: str, texts: Iterable[Text] = ()) -> bytes:
+    """Return the header line of a table's record, without its newline; `first` is its first entry as stored."""
+    created = _created.decode(_first.decode(first).events[0])
+    return header_of(table, created.options, key, texts)
+
+
+def closing(table: AnyTable, header: bytes, signer: Signer) -> bytes:
+    """Return the trailer line of an ended table's record, without its newline, signed."""
+    return trailer_of(table, signer.sign(signed(table, header)))
+
+
 def lines(table: AnyTable, entries: Sequence[bytes], signer: Signer, texts: Iterable[Text] = ()) -> Iterator[bytes]:
     """Yield the lines of an ended table's record, with their newlines; `entries` are its stored bytes up to now."""
-    created = _created.decode(_first.decode(entries[0]).events[0])
-    header = header_of(table, created.options, signer.id, texts)
-    yield header + b"\n"
-    for entry in entries:
-        yield entry + b"\n"
-    yield trailer_of(table, signer.sign(signed(table, header))) + b"\n"
+    header = opening(table, entries[0], signer.id, texts)
+    for line in (header, *entries, closing(table, header, signer)):
+        yield line + b"\n"

@@ -11,17 +11,26 @@ The key lives in the keys' folder (`signing`, 0600) or in EVENFOLD_SIGNING_KEY. 
 worthless: public halves are published with the time from which they were used (service/audit/keyring.py).
 """
 
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from struct import Struct
+from typing import Annotated, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from msgspec import Meta
 
+from events.base import whole
 from service.auth.keys import kept
 
-KEY_BYTES = 32
 ID_BYTES = 8
+
+KeyId = Annotated[str, Meta(pattern=whole("[0-9a-f]{16}"), description="A public key, by the beginning of its hash.")]
+Signature = Annotated[str, Meta(pattern=whole("[0-9a-f]{128}"), description="An Ed25519 signature, in hex.")]
+
+Keys: TypeAlias = Mapping[str, bytes]
+"""Public keys (32 bytes), by their ids."""
 
 _U16 = Struct(">H")
 _U64 = Struct(">Q")

@@ -8,8 +8,10 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from service.audit.checking import FAULTS, Checkpoint, Evidence, Fault, check
-from service.audit.signing import Signer, checkpoint_message
+from service.audit import checkpoints
+from service.audit.checking import FAULTS, Evidence, Fault, check
+from service.audit.checkpoints import Checkpoint
+from service.audit.signing import Signer
 from service.game import AnyGame
 from tests.laws.matches import Match
 from tests.laws.setups import GAMES
@@ -29,11 +31,8 @@ def entries_of(match: Match) -> list[bytes]:
     return [stored.e for stored in match.stored]
 
 
-def vouched(match: Match, version: int, signer: Signer = OURS, head: str | None = None) -> Checkpoint:
-    stream, stored = f"table:{match.table}", match.stored[version - 1]
-    head = head or stored.h.hex()
-    signature = signer.sign(checkpoint_message(stream, version, bytes.fromhex(head), 5))
-    return Checkpoint(stream, version, head, 5, signer.id, signature.hex())
+def vouched(match: Match, version: int, signer: Signer = OURS, head: bytes = b"") -> Checkpoint:
+    return checkpoints.vouched(f"table:{match.table}", version, head or match.stored[version - 1].h, 5, signer)
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +233,7 @@ def test_checkpoints_bind_what_came_before_them(match: Match, lines: list[bytes]
     record, length = b"".join(lines), len(match.stored)
     good = tuple(vouched(match, version) for version in (1, 7, length))
     assert check(record, GAMES, Evidence(KEYS, good)).checkpoints == 3
-    assert fault_of(record, Evidence(KEYS, (*good, vouched(match, 7, head="0" * 64)))) == Fault(8, 7, "checkpoint")
+    assert fault_of(record, Evidence(KEYS, (*good, vouched(match, 7, head=bytes(32))))) == Fault(8, 7, "checkpoint")
     later = msgspec.structs.replace(good[0], version=length + 1)
     assert fault_of(record, Evidence(KEYS, (later,))) == Fault(length + 1, length + 1, "checkpoint_signature")
     assert fault_of(record, Evidence(None, (later,))) == Fault(length + 1, length + 1, "checkpoint")
@@ -248,8 +247,6 @@ def test_checkpoints_of_other_tables_are_left_aside(lines: list[bytes]) -> None:
 def test_a_signed_checkpoint_finds_a_log_that_was_decided_anew(match: Match) -> None:
     # The same players, another match: all of it holds by itself, and it is not what was vouched for.
     other = match_of("kowah", seed=8)
-    claimed = msgspec.structs.replace(vouched(match, 7), stream=f"table:{other.table}")
-    resigned = OURS.sign(checkpoint_message(claimed.stream, 7, bytes.fromhex(claimed.head), claimed.at))
-    evidence = Evidence(KEYS, (msgspec.structs.replace(claimed, signature=resigned.hex()),))
+    claimed = checkpoints.vouched(f"table:{other.table}", 7, match.stored[6].h, 5, OURS)
     assert fault_of(record_of(other)) is None
-    assert fault_of(record_of(other), evidence) == Fault(8, 7, "checkpoint")
+    assert fault_of(record_of(other), Evidence(KEYS, (claimed,))) == Fault(8, 7, "checkpoint")
