@@ -5,7 +5,7 @@
 #   secrets.sh rotate FOLDER USER     give a user a new password; the old one stays good until `retire`
 #   secrets.sh retire FOLDER USER     end the old one
 #
-# FOLDER/evenfold.env        the service's environment: the store's address with the password, and the secret
+# FOLDER/evenfold.env        the service's environment: the store's address with the password, the secret, the signing key
 # FOLDER/USER.password       a user's password; USER.password.old the one before, between rotate and retire
 # FOLDER/store/users.acl     what the server loads; it holds hashes alone, so the server's user may read it
 set -eu
@@ -39,6 +39,7 @@ write_environment() {
   {
     printf 'EVENFOLD_REDIS_URL=redis://evenfold:%s@%s\n' "$(cat "$folder/evenfold.password")" "$(cat "$folder/address")"
     printf 'EVENFOLD_SECRET=%s\n' "$(cat "$folder/secret")"
+    printf 'EVENFOLD_SIGNING_KEY=%s\n' "$(cat "$folder/signing")"
   } >"$folder/evenfold.env.new"
   mv "$folder/evenfold.env.new" "$folder/evenfold.env"
 }
@@ -51,6 +52,7 @@ new)
     [ -e "$folder/$user.password" ] || random >"$folder/$user.password"
   done
   [ -e "$folder/secret" ] || random >"$folder/secret"
+  [ -e "$folder/signing" ] || random >"$folder/signing"
   ;;
 rotate)
   [ ! -e "$folder/$3.password.old" ] || { echo "$3 has an old password still: retire it first" >&2; exit 2; }

@@ -175,6 +175,32 @@ def replay(
 
 
 @app.command()
+def verify(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records, and folders of them.")],
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The service's public keys, as it publishes them.")
+    ] = None,
+    unsigned: Annotated[bool, typer.Option("--unsigned", metavar="", help="Leave signatures aside.")] = False,
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Checkpoints that were kept, one a line; may come several times."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="How many processes; else one a core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Tell each in a line of JSON.")] = False,
+    games: Games = None,
+) -> None:
+    """Check records of tables offline: log, signature, shuffles, and every decision by the rules.
+
+    Exit code 0 says that all of them hold, 1 that one does not: it is told which entry is wrong first, and why. The
+    public keys are at /.well-known/evenfold-keys.json of the service.
+    """
+    from service.cli import verify as work
+
+    wanted = work.Wanted(files, keys, unsigned, checkpoint or (), games or (), jobs, as_json)
+    raise typer.Exit(work.verify(wanted))
+
+
+@app.command()
 def openapi(
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; else the standard output.")] = None,
     games: Games = None,

@@ -11,16 +11,32 @@ from litestar import Litestar
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.api import catalogue, documents, health, lobby, players, problems, routing, tickets, tokens, traffic
+from service.api import (
+    catalogue,
+    documents,
+    health,
+    lobby,
+    players,
+    problems,
+    records,
+    routing,
+    tickets,
+    tokens,
+    traffic,
+)
 from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.eventstream import Streams, streaming
 from service.api.forwarded import Proxies
+from service.api.records import RecordRoutes
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
+from service.audit.keyring import Keyring
+from service.audit.records import Records
+from service.audit.signing import signer_from
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
 from service.auth.tickets import Tickets
@@ -83,6 +99,8 @@ class Service:
     presence: Presence
     watch: Watch
     sheets: Sheets | None
+    records: Records
+    keyring: Keyring
 
 
 @asynccontextmanager
@@ -90,6 +108,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
     """Connect the parts of a process; raise StoreUnfit or KeysUnfit, each one sentence, where that can't be done."""
     _build.set(1, version(), platform.python_version())
     secret = secret_from(settings.keys, settings.secret)
+    signer = signer_from(settings.keys, settings.signing_key)
     known = games.find(*settings.games)
     seatable = bots.find()
     async with (
@@ -100,6 +119,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         streaming(settings.limits.streams) as streams,
     ):
         await require(redis, settings.redis, settings.durability)
+        keyring = Keyring(redis, sources.clock or utc_ms)
+        await keyring.enter(signer)
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         inboxes = Inboxes(redis)
@@ -141,6 +162,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 inboxes=inboxes,
                 watch=watch,
                 sheets=shared,
+                records=Records(log, tables, signer, sources.clock or utc_ms),
+                keyring=keyring,
             )
         finally:
             await live.close()
@@ -161,7 +184,9 @@ async def _connected(url: str) -> AsyncIterator[Redis]:
 
 def endpoints(known: Games) -> tuple[Endpoint, ...]:
     """Return every route there is for these games."""
-    per_game = (route for game in known for route in TableRoutes(game).endpoints())
+    per_game = (
+        route for game in known for made in (TableRoutes(game), RecordRoutes(game)) for route in made.endpoints()
+    )
     return (
         *catalogue.ENDPOINTS,
         *lobby.ENDPOINTS,
@@ -170,6 +195,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *tokens.ENDPOINTS,
         *tickets.ENDPOINTS,
         *health.ENDPOINTS,
+        records.KEYS,
         *documents.ENDPOINTS,
     )
 

@@ -13,8 +13,9 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 
-from events.base import MAX_SEATS, BotLabel, By, Event, Seat
+from events.base import MAX_SEATS, BotLabel, By, Event, GameName, Ruleset, Seat
 from events.table import (
+    Chosen,
     Created,
     Ended,
     Nonce,
@@ -38,12 +39,12 @@ Chances = Callable[[AnyTable], Shuffles]
 class Create(Command, frozen=True, tag="table.create"):
     """Open a table, every option stated; `bots` take the highest seats at once, the first named the lowest of them."""
 
-    game: str
-    ruleset: str
+    game: GameName
+    ruleset: Ruleset
     seats: Annotated[int, Meta(ge=1, le=MAX_SEATS)]
-    options: dict[str, bool | int | str]
+    options: Chosen
     start: StartRule
-    bots: tuple[BotLabel, ...] = ()
+    bots: Annotated[tuple[BotLabel, ...], Meta(max_length=MAX_SEATS)] = ()
 
 
 class Sit(Command, frozen=True, tag="table.sit"):

@@ -35,11 +35,11 @@ NO_LIMITS = Limits(0, 0, 0, 0, 0)
 class Settings(NamedTuple):
     """How one process of the service is set up.
 
-    `redis` is the address of the store. `keys` is the folder of the service's secrets, `secret` one stated as hex
-    instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long bots think.
-    `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies (addresses or
-    networks) whose word on a client's address is taken. `cors_origins` are those whose pages may read answers, `*` for
-    any. `metrics_port` None has /metrics beside the API.
+    `redis` is the address of the store. `keys` is the folder of the service's secrets; `secret` and `signing_key` are
+    stated as hex instead. `games` names modules outside the tree whose games are served too. `bot_pause_ms` is how long
+    bots think. `durability` is what a decision waits for before it is acknowledged. `trust` names the proxies
+    (addresses or networks) whose word on a client's address is taken. `cors_origins` are those whose pages may read
+    answers, `*` for any. `metrics_port` None has /metrics beside the API.
 
     A server states two for the processes that it starts: `folder`, whose disk an embedded store fills, and `sheet`, the
     file at which a process leaves its metrics; both are None where there is no such thing.
@@ -48,6 +48,7 @@ class Settings(NamedTuple):
     redis: str
     keys: Path
     secret: str | None = None
+    signing_key: str | None = None
     sign_up: bool = True
     games: tuple[str, ...] = ()
     bot_pause_ms: int = 400
@@ -64,7 +65,7 @@ class Settings(NamedTuple):
     def environment(self) -> dict[str, str]:
         """Return the variables that say the same to a process; on its command line, anyone could read a password.
 
-        `secret` is not among them: it came from the environment, which a process inherits.
+        `secret` and `signing_key` are not among them: they came from the environment, which a process inherits.
         """
         optional = {
             "EVENFOLD_METRICS_PORT": self.metrics_port,

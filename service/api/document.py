@@ -78,6 +78,7 @@ _AREAS: Mapping[str, str] = {
     "tables": "Tables of every game.",
     "players": "Accounts, names, and who you are.",
     "tokens": "Tokens of your account, and tickets that open streams.",
+    "audit": "What lets anybody check a table without trusting the service.",
     "service": "Whether the service works, and what it says of itself.",
 }
 

@@ -18,6 +18,7 @@ from msgspec.structs import StructConfig
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
 from service.game import AnyGame
+from service.referee import Create
 
 Schema = dict[str, Any]
 # A body may leave out what has a default; an answer states it.
@@ -52,6 +53,7 @@ _SHAPES: Mapping[object, tuple[type[Struct], ...]] = {By: (SeatBy, RoleBy, Servi
 # Unions by the last part of their names.
 _UNIONS: Mapping[str, str] = {
     "Command": "All that can be posted to a table of the game, by a seat or by the host; `type` tells which.",
+    "RecordedCommand": "All that decisions of a table answer, opening it and sitting down too; `type` tells which.",
     "LegalCommand": "What `legal` can list: the game's own commands; `type` tells which.",
     "Event": "What can happen at a table of the game; `type` tells which.",
 }
@@ -173,9 +175,18 @@ class Schemas:
         return self._component(name, frozenset(classes), schema)
 
     def _union_name(self, classes: Sequence[type]) -> str:
-        """Return the name of a union: a game's `LegalCommand` lacks what every table takes, its `Command` has it."""
+        """Return the name of a union.
+
+        A game's `LegalCommand` lacks what every table takes, its `Command` has what is posted of that, and its
+        `RecordedCommand` all that the log has.
+        """
         whose = {self.namespace(cls) for cls in classes}
-        name = "Event" if issubclass(classes[0], Event) else "Command" if "table" in whose else "LegalCommand"
+        if issubclass(classes[0], Event):
+            name = "Event"
+        elif "table" not in whose:
+            name = "LegalCommand"
+        else:
+            name = "RecordedCommand" if Create in classes else "Command"
         return ".".join(filter(None, [self._shared(whose), name]))
 
     def _literal(self, kind: inspect.LiteralType) -> Schema:

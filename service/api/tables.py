@@ -144,7 +144,7 @@ class TableRoutes:
         self._kind = game.name.title().replace("_", "")
         self._event_types = TableEvent | game.projection.events
         self._view_type = _view_of(game)
-        self._done_type = _typed(Done, self._event_types, self._view_type)
+        self._done_type = typed(Done, self._event_types, self._view_type)
 
     @property
     def commands(self) -> object:
@@ -183,7 +183,7 @@ class TableRoutes:
                 Link(f"get{self._kind}Events", _OPENED),
             ),
             handler=self.create,
-            body=_typed(NewTable, self._game.projection.options),
+            body=typed(NewTable, self._game.projection.options),
             parameters=(IDEMPOTENCY_KEY,),
             answers={201: self._view_type},
             headers=("ETag", "Location"),
@@ -366,7 +366,7 @@ class TableRoutes:
             links=(Link(f"post{self._kind}Command", _SAME, "$response.body#/legal/0"),),
             handler=self.actions,
             parameters=(TABLE,),
-            answers={200: _typed(Actions, self._game.commands)},
+            answers={200: typed(Actions, self._game.commands)},
             errors=(400, 401, 404, 429, 503),
             tag=self._game.name,
         )
@@ -396,8 +396,8 @@ class TableRoutes:
             """,
             handler=self.events,
             parameters=(TABLE, AFTER, LIMIT, FOLLOW, LAST_EVENT_ID),
-            answers={200: _typed(Decisions, self._event_types), 204: None},
-            media={NDJSON: (_typed(Decision, self._event_types), Word), EVENT_STREAM: Events},
+            answers={200: typed(Decisions, self._event_types), 204: None},
+            media={NDJSON: (typed(Decision, self._event_types), Word), EVENT_STREAM: Events},
             errors=(400, 401, 404, 406, 429, 503),
             ticketed=True,
             tag=self._game.name,
@@ -521,7 +521,7 @@ def _line(frame: Frame) -> bytes:
     return frame.data + b"\n" if frame.kind == "decision" else encoded(Word(frame.kind, frame.version)) + b"\n"
 
 
-def _typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own
+def typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own
     """Return a generic type with parameters that are known at run time alone."""
     return generic[parameters]
 

@@ -13,7 +13,7 @@ from service.audit.signing import KeyId, Keys, Signature, Signer, checkpoint_mes
 
 Stream = Annotated[
     str,
-    Meta(pattern=whole("(?:table|tournament):[0-9a-hjkmnp-tv-z]{26}"), description="A log: `table:` and its id."),
+    Meta(pattern=whole("(table|tournament):[0-9a-hjkmnp-tv-z]{26}"), description="A log: `table:` and its id."),
 ]
 
 

@@ -16,11 +16,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from events.base import Entry, Head, Id, PlayerId, Ruleset, Version, whole
+from events.base import MAX_SEATS, Entry, Head, Id, PlayerId, Ruleset, Version, whole
 from events.table import Chosen, Created, Hex256, Nonce
 from service.audit.signing import KeyId, Signature, Signer, record_message
 from service.game import AnyTable
 from service.streams import table_stream
+
+MAX_TEXTS = 1_000
+MAX_CHARACTERS = 10_000
 
 
 class Text(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +31,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
 
     id: Id
     salt: Annotated[str, Meta(pattern=whole("[0-9a-f]{32}"))]
-    text: str
+    text: Annotated[str, Meta(max_length=MAX_CHARACTERS)]
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,9 +40,9 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True):
     record: Literal[1]
     options: Chosen
     ruleset: Ruleset
-    players: tuple[PlayerId | None, ...]
+    players: Annotated[tuple[PlayerId | None, ...], Meta(min_length=1, max_length=MAX_SEATS)]
     key: KeyId
-    texts: tuple[Text, ...]
+    texts: Annotated[tuple[Text, ...], Meta(max_length=MAX_TEXTS)]
 
 
 class Trailer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +51,7 @@ class Trailer(Struct, frozen=True, forbid_unknown_fields=True):
     version: Version
     head: Head
     seed: Hex256
-    nonces: tuple[Nonce, ...]
+    nonces: Annotated[tuple[Nonce, ...], Meta(min_length=1, max_length=MAX_SEATS)]
     signature: Signature
 
 

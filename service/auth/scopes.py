@@ -25,6 +25,7 @@ Needed: TypeAlias = tuple[frozenset[Scope], ...]
 
 ANY: Final[Needed] = ()
 PLAY: Final[Needed] = (frozenset({"play"}), frozenset({"bot"}))
+PERSON: Final[Needed] = tuple(frozenset({scope}) for scope in SCOPES if scope != "bot")
 HOST: Final[Needed] = (frozenset({"host"}),)
 ACCOUNT: Final[Needed] = (frozenset(SIGN_UP),)
 

@@ -232,6 +232,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
         redis="",
         keys=Path(),
         secret=os.environ.get("EVENFOLD_SECRET"),
+        signing_key=os.environ.get("EVENFOLD_SIGNING_KEY"),
         sign_up=sign_up,
         games=tuple(games or ()),
         bot_pause_ms=bot_pause,

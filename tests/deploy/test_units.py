@@ -31,7 +31,7 @@ def variables() -> set[str]:
     """Return the variables that `serve` reads."""
     serve = get_command(app).commands["serve"]  # type: ignore[attr-defined] # the command of commands
     options = {str(option.envvar) for option in serve.params if option.envvar}
-    return options | {"EVENFOLD_SECRET"}
+    return options | {"EVENFOLD_SECRET", "EVENFOLD_SIGNING_KEY"}
 
 
 def units() -> Iterator[tuple[str, list[str]]]:

@@ -143,6 +143,8 @@ def _at_table(route: Endpoint, role: str) -> Verdict:
     match route.method, route.path.rpartition("{table}")[2]:
         case "GET", "/presence" if role not in {"host", "another seat", "seat as arbiter"}:
             return 403, "not_seated"
+        case "GET", "/record":
+            return 409, "not_ended"
         case "GET", _:
             return 200, None
         case "POST", "/start" if role != "host":

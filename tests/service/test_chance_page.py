@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.cards import FRENCH
+from service import games
 from service.chance import Chance, Draws, bot_stream, commitment, number
 
 PAGE = (Path(__file__).parents[2] / "service/web/pages/shuffle.md").read_text(encoding="utf-8")
@@ -202,3 +203,8 @@ def test_the_pages_program_computes_the_worked_example(tmp_path: Path) -> None:
     assert program.shuffle(key, PACK, 65_536) == json.loads(VALUES["cards"])
     assert program.draw(iter(json.loads(VALUES["test words"])), 3) == json.loads(VALUES["draws below 3"])[0]
     assert [program.draw(bot, 10) for _ in range(8)] == json.loads(VALUES["bot draws below 10"])
+
+
+def test_every_game_has_its_packs_and_numbers_on_the_page() -> None:
+    missing = [game.title for game in games.find() if f"\n## {game.title}\n" not in PAGE]
+    assert missing == []

@@ -1,0 +1,211 @@
+"""Checks records offline: without a server, without a store, with nothing but the rules, the files and public keys.
+
+Thousands of them are shared out among processes, one a core. A record is one file; of a folder every `.ndjson` in it
+is one, however deep.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from service.audit.checking import Evidence, Report, check
+from service.audit.checkpoints import Checkpoint
+from service.audit.keyring import PublicKeys
+from service.cli.games import found
+from service.cli.sentences import Unusable, printing
+from service.games import Games
+
+SUFFIX = ".ndjson"
+
+FEW = 16
+"""So many records are checked sooner than another process has started."""
+
+CHUNK = 8
+"""How many records a process is given at once."""
+
+WHERE = "GET /.well-known/evenfold-keys.json gives them"
+
+
+class Wanted(NamedTuple):
+    """What to check: files and folders, against which keys and checkpoints (files), by how many processes.
+
+    `unsigned` leaves signatures aside: one of it and `keys` is needed. `games` names modules of further games,
+    `as_json` asks for a line of JSON each.
+    """
+
+    paths: Sequence[Path]
+    keys: Path | None
+    unsigned: bool
+    checkpoints: Sequence[Path]
+    games: Sequence[str]
+    jobs: int | None
+    as_json: bool
+
+
+class Verdict(NamedTuple):
+    """What came of one file."""
+
+    file: Path
+    report: Report
+
+
+_checkpoint = msgspec.json.Decoder(Checkpoint)
+
+
+class _Told(msgspec.Struct):
+    """A verdict as a line of JSON."""
+
+    file: str
+    ok: bool
+    report: Report
+    line: int | None = None
+    version: int | None = None
+    code: str | None = None
+    sentence: str | None = None
+
+
+def verify(wanted: Wanted) -> int:
+    """Check records and tell what came of each; return 0 if all of them hold, else 1. Raise Unusable."""
+    if (wanted.keys is None) != wanted.unsigned:
+        raise Unusable(f"Name the service's public keys with --keys ({WHERE}), or say --unsigned: one of the two")
+    files = list(_files(wanted.paths))
+    evidence = Evidence(_keys(wanted.keys), tuple(_checkpoints(wanted.checkpoints)))
+    found(wanted.games)  # What is no game is told here, and not by each process.
+    faulty = 0
+    with printing():
+        for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
+            faulty += verdict.report.fault is not None
+            if wanted.as_json:
+                sys.stdout.write(msgspec.json.encode(_told(verdict)).decode() + "\n")
+            elif verdict.report.fault is not None or len(files) <= FEW:
+                sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
+        if not wanted.as_json:
+            sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
+    return 1 if faulty else 0
+
+
+class _Task(NamedTuple):
+    """What every process must know."""
+
+    evidence: Evidence
+    modules: tuple[str, ...]
+
+
+class _Process:
+    """What this process knows, once it has begun."""
+
+    task: ClassVar[_Task]
+    games: ClassVar[Games]
+
+
+def _begin(task: _Task) -> None:
+    _Process.task = task
+    _Process.games = found(task.modules)
+
+
+def _verdict(file: Path) -> Verdict:
+    try:
+        record = file.read_bytes()
+    except OSError as error:
+        raise Unusable(f"{file} can't be read: {error.strerror}") from None
+    return Verdict(file, check(record, _Process.games, _Process.task.evidence))
+
+
+def _verdicts(files: Sequence[Path], task: _Task, jobs: int | None) -> Iterator[Verdict]:
+    """Yield what came of each file, in their order."""
+    jobs = min(jobs or os.cpu_count() or 1, -(-len(files) // CHUNK))
+    if jobs <= 1 or len(files) <= FEW:
+        _begin(task)
+        yield from map(_verdict, files)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (task,)) as pool:
+        # Not all at once: the verdicts of thousands of records need not wait in memory for the first one.
+        coming = iter(files)
+        while batch := list(islice(coming, jobs * CHUNK * 16)):
+            yield from pool.map(_verdict, batch, chunksize=CHUNK)
+
+
+def _shown(verdicts: Iterator[Verdict], total: int) -> Iterator[Verdict]:
+    """Pass verdicts on, and show on the error stream how far it is, where there are many."""
+    if total <= FEW:
+        yield from verdicts
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("Records", total=total)
+        for verdict in verdicts:
+            yield verdict
+            progress.advance(bar)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.exists():
+            raise Unusable(f"There is no {path}")
+        if not path.is_dir():
+            yield path
+            continue
+        inside = sorted(file for file in path.rglob(f"*{SUFFIX}") if file.is_file())
+        if not inside:
+            raise Unusable(f"The folder {path} holds no record: no file there ends in {SUFFIX}")
+        yield from inside
+
+
+def _keys(file: Path | None) -> dict[str, bytes] | None:
+    if file is None:
+        return None
+    try:
+        return dict(msgspec.json.decode(file.read_bytes(), type=PublicKeys).by_id())
+    except OSError as error:
+        raise Unusable(f"Invalid value for '--keys': {file} can't be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Unusable(f"Invalid value for '--keys': {file} holds no public keys ({error}); {WHERE}") from None
+
+
+def _checkpoints(files: Sequence[Path]) -> Iterator[Checkpoint]:
+    for file in files:
+        try:
+            yield from map(_checkpoint.decode, file.read_bytes().splitlines())
+        except OSError as error:
+            raise Unusable(f"Invalid value for '--checkpoint': {file} can't be read: {error.strerror}") from None
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Unusable(f"Invalid value for '--checkpoint': {file} holds no checkpoints ({error})") from None
+
+
+def _told(verdict: Verdict) -> _Told:
+    file, fault = str(verdict.file), verdict.report.fault
+    if fault is None:
+        return _Told(file, ok=True, report=verdict.report)
+    place = {"line": fault.line, "version": fault.version}
+    return _Told(file, ok=False, report=verdict.report, **place, code=fault.code, sentence=fault.sentence)
+
+
+def _sentences(verdict: Verdict, *, signed: bool) -> str:
+    """Tell people what came of a file."""
+    report, fault = verdict.report, verdict.report.fault
+    if fault is not None:
+        place = f"line {fault.line}" if fault.version is None else f"version {fault.version} (line {fault.line})"
+        return f"{verdict.file}: NOT GOOD, {place}: {fault.code}. {fault.sentence}\n"
+    vouched = "signed" if signed else "signature NOT looked at"
+    if report.checkpoints:
+        vouched += f", {report.checkpoints} checkpoints met"
+    lines = [
+        f"{verdict.file}: good ({vouched})",
+        f"  table {report.table}, {report.ruleset}, {report.outcome}",
+        f"  {report.versions} decisions, {report.events} events, {report.shuffles} shuffles, each made again",
+    ]
+    for seat, player in enumerate(report.players):
+        if player is not None:
+            score = report.scores[seat] if seat < len(report.scores) else None
+            stands = report.places[seat] if report.places is not None else None
+            lines.append(f"  seat {seat} {player}: place {stands or '–'}, score {'–' if score is None else score}")
+    return "\n".join(lines) + "\n"

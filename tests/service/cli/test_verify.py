@@ -1,0 +1,122 @@
+"""`evenfold verify`: records checked offline, by people and by programs."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from service.audit.checkpoints import vouched
+from service.cli.verify import FEW
+from tests.laws.setups import TOY
+from tests.service.audit.records import OURS, THEIRS, match_of, record_of
+from tests.service.cli.processes import Called, run
+from tests.sizes import sized
+
+MANY = sized(FEW + 1, 60, 1_000)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with the public keys, a record, and another one with a byte changed."""
+    folder = tmp_path_factory.mktemp("records")
+    public = {"id": OURS.id, "algorithm": "Ed25519", "public": OURS.public.hex(), "since": 1}
+    (folder / "keys.json").write_text(json.dumps({"keys": [public]}))
+    record = record_of(match_of("kowah"))
+    (folder / "good.ndjson").write_bytes(record)
+    (folder / "bad.ndjson").write_bytes(record.replace(b'"kowah.dealt"', b'"kowah.dealz"', 1))
+    return folder
+
+
+def test_a_person_is_told_what_a_good_record_says(called: Called, kept: Path) -> None:
+    told = called("verify", str(kept / "good.ndjson"), "--keys", str(kept / "keys.json"))
+    match = match_of("kowah")
+    assert (told.code, told.told) == (0, "")
+    assert f"good (signed)\n  table {match.table}, kowah/1, finished\n" in told.printed
+    assert f"  {len(match.stored)} decisions, " in told.printed
+    assert "  seat 0 player0: place " in told.printed
+    assert told.printed.endswith("1 of 1 hold.\n")
+
+
+def test_a_record_that_is_no_good_names_the_first_entry_that_is_wrong(called: Called, kept: Path) -> None:
+    told = called("verify", str(kept), "--keys", str(kept / "keys.json"))
+    assert told.code == 1
+    bad, good = told.printed.splitlines()[:2]
+    dealt = next(stored.version for stored in match_of("kowah").stored if b'"kowah.dealt"' in stored.e)
+    assert bad.startswith(f"{kept / 'bad.ndjson'}: NOT GOOD, version {dealt} (line {dealt + 1}): decision. ")
+    assert good == f"{kept / 'good.ndjson'}: good (signed)"
+    assert told.printed.endswith("1 of 2 hold.\n")
+
+
+def test_a_program_is_told_a_line_of_json_for_each(called: Called, kept: Path) -> None:
+    told = called(
+        "verify", str(kept / "bad.ndjson"), str(kept / "good.ndjson"), "--keys", str(kept / "keys.json"), "--json"
+    )
+    bad, good = map(json.loads, told.printed.splitlines())
+    assert told.code == 1
+    assert (bad["ok"], bad["code"], good["ok"], good["code"]) == (False, "decision", True, None)
+    assert good["report"]["table"] == match_of("kowah").table
+    assert good["report"]["places"] == list(match_of("kowah").at(len(match_of("kowah").stored)).places or ())
+
+
+def test_checkpoints_are_met_or_found_out(called: Called, kept: Path) -> None:
+    match, keys = match_of("kowah"), ("--keys", str(kept / "keys.json"))
+    good = vouched(f"table:{match.table}", 3, match.stored[2].h, 1, OURS)
+    other = vouched(f"table:{match.table}", 4, match.stored[2].h, 1, OURS)
+    (kept / "met.json").write_bytes(msgspec.json.encode(good))
+    (kept / "both.ndjson.kept").write_bytes(msgspec.json.encode(good) + b"\n" + msgspec.json.encode(other) + b"\n")
+    met = called("verify", str(kept / "good.ndjson"), *keys, "--checkpoint", str(kept / "met.json"))
+    assert (met.code, "(signed, 1 checkpoints met)" in met.printed) == (0, True)
+    found = called("verify", str(kept / "good.ndjson"), *keys, "--checkpoint", str(kept / "both.ndjson.kept"))
+    assert (found.code, "version 4 (line 5): checkpoint." in found.printed) == (1, True)
+
+
+def test_a_game_from_outside_the_tree_is_named(called: Called, kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "toy.ndjson").write_bytes(record_of(match_of("toy")))
+    keys = ("--keys", str(kept / "keys.json"))
+    assert "ruleset" in called("verify", str(tmp_path), *keys).printed
+    assert called("verify", str(tmp_path), *keys, "--games", TOY).code == 0
+
+
+def test_a_folder_of_many_is_shared_out_and_only_what_is_wrong_is_told(tmp_path: Path, kept: Path) -> None:
+    for number in range(MANY):
+        (tmp_path / f"{number:04}.ndjson").write_bytes((kept / "good.ndjson").read_bytes())
+    deep = tmp_path / "deep" / "er"
+    deep.mkdir(parents=True)
+    (deep / "bad.ndjson").write_bytes((kept / "bad.ndjson").read_bytes())
+    told = run("verify", str(tmp_path), "--keys", str(kept / "keys.json"), "--jobs", "2")
+    assert told.returncode == 1
+    assert told.stdout.count("NOT GOOD") == 1
+    assert told.stdout.endswith(f"{MANY} of {MANY + 1} hold.\n")
+    assert f"{MANY + 1}/{MANY + 1}" in told.stderr
+
+
+def test_without_keys_the_signature_is_said_not_to_be_looked_at(called: Called, kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs.ndjson").write_bytes(record_of(match_of("kowah"), THEIRS))
+    told = called("verify", str(tmp_path), "--unsigned")
+    assert (told.code, "good (signature NOT looked at)" in told.printed) == (0, True)
+    assert called("verify", str(tmp_path), "--keys", str(kept / "keys.json")).code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("{kept}/good.ndjson",), "one of the two"),
+        (("{kept}/good.ndjson", "--unsigned", "--keys", "{kept}/keys.json"), "one of the two"),
+        (("{kept}/none.ndjson", "--unsigned"), "There is no {kept}/none.ndjson"),
+        (("{tmp}", "--unsigned"), "The folder {tmp} holds no record"),
+        (("{kept}/good.ndjson", "--keys", "{kept}/none.json"), "Invalid value for '--keys'"),
+        (("{kept}/good.ndjson", "--keys", "{kept}/good.ndjson"), "Invalid value for '--keys'"),
+        (
+            ("{kept}/good.ndjson", "--unsigned", "--checkpoint", "{kept}/good.ndjson"),
+            "Invalid value for '--checkpoint'",
+        ),
+        (("{kept}/good.ndjson", "--unsigned", "--games", "no.such"), "Invalid value for '--games'"),
+    ],
+)
+def test_what_cant_be_done_is_told_in_a_sentence(
+    called: Called, kept: Path, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    places = {"kept": str(kept), "tmp": str(tmp_path)}
+    told = called("verify", *(argument.format(**places) for argument in arguments))
+    assert sentence.format(**places) in told.refusal
