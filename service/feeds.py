@@ -317,10 +317,12 @@ class Growth(Bell):
         self.reached = 0
 
     def grow(self, version: int) -> None:
-        """Tell of a hint."""
+        """Tell of a hint: they come in order, so one that does not is of a store that has lost entries."""
         if version > self.reached:
             self.reached = version
             self.ring()
+        else:
+            self.doubt()
 
     def doubt(self) -> None:
         """Have the store asked."""

@@ -416,6 +416,8 @@ class _Watched:
         """See to it that whatever is appended, by whomever, is heard; the readers wait while the store is down."""
         while self.failure is None:
             seen = self._growth.count
+            # The reply to an append of our own comes with the hint at it, or right after.
+            await asyncio.sleep(0)
             if self._is_in_doubt or not 0 < self._growth.reached <= self.version:
                 try:
                     await self._look()
