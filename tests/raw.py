@@ -28,9 +28,12 @@ class Raw(NamedTuple):
 class RawLine:
     """A connection, on which anything can be sent."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, on: socket.socket | None = None) -> None:
+        """Connect to a server, on a socket of one's own or a new one."""
         at = httpx.URL(url)
-        self.socket = socket.create_connection((at.host, at.port or 0), timeout=30)
+        self.socket = socket.socket() if on is None else on
+        self.socket.settimeout(30)
+        self.socket.connect((at.host, at.port or 0))
         self._file = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from litestar import Litestar
 
 from service.api.connection import Connection
 from service.api.server import configured
@@ -45,7 +46,15 @@ def served(
         cors_origins=origins,
         durability=durability,
     )
-    app = create(settings, sources or Sources())
+    with running(create(settings, sources or Sources()), *games, protocol=protocol) as (url, _):
+        yield url
+
+
+@contextmanager
+def running(
+    app: Litestar, *games: str, protocol: type[Connection] = Connection
+) -> Iterator[tuple[str, uvicorn.Server]]:
+    """Run an application as `served` does; yield the address and the server."""
     server = uvicorn.Server(configured(app, protocol))
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
@@ -55,7 +64,7 @@ def served(
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         with serving_games(url, *games):
             _await_answer(url, thread)
-            yield url
+            yield url, server
     finally:
         server.should_exit = True
         thread.join()

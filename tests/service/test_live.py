@@ -15,7 +15,6 @@ from redis.asyncio import Redis
 from service import bots, games
 from service.embedded import Embedded
 from service.errors import Damaged, NotFound
-from service.feeds import KEPT
 from service.live import PAGE, Frame, Live, Reading
 from service.log import Log
 from service.metrics import instruments
@@ -31,6 +30,8 @@ GAMES = games.find()
 CHINKWAY = GAMES.ruled("chinkway/1")
 PEOPLE = tuple(f"{name:0<26}" for name in "abcde")
 ONLOOKER = f"{'z':0<26}"
+KEPT = 100
+"""So few decisions are kept where more must come than are."""
 EVENTS = sized(1_000, 2_000, 10_000)
 
 _encode = msgspec.json.encode
@@ -198,7 +199,10 @@ async def test_what_was_answered_to_anyone_is_there_for_who_comes_then(one: Proc
     await early.aclose()
 
 
-async def test_who_begins_far_back_reads_on_while_more_comes(one: Process, other: Process) -> None:
+async def test_who_begins_far_back_reads_on_while_more_comes(
+    one: Process, other: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.live.KEPT", KEPT)
     table = await opened(one)
     await happen(one, table, KEPT + 2 * PAGE)
     reading = await other.live.open(asked(table), 0)
@@ -346,7 +350,10 @@ async def test_a_cursor_above_the_version_is_told_where_to_start_from(one: Proce
     await reading.aclose()
 
 
-async def test_who_falls_behind_more_than_is_kept_is_sent_away_and_comes_again(one: Process) -> None:
+async def test_who_falls_behind_more_than_is_kept_is_sent_away_and_comes_again(
+    one: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.live.KEPT", KEPT)
     table = await opened(one)
     reading = await one.live.open(asked(table), 0)
     assert (await anext(reading)).version == 1
