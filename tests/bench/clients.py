@@ -32,19 +32,23 @@ class Unanswered(Exception):
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, and what it is waited for."""
+    """One connection, and what it is waited for; `lost` is called when it ends."""
 
     transport: asyncio.Transport
 
     def __init__(self) -> None:
         self.waiting: asyncio.Future[bytes] | None = None
+        self.lost: Callable[[Exception], None] | None = None
         self.buffer = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)  # uvloop's says so only by what it can do
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.fail(exc or ConnectionError("the server closed the connection"))
+        error = exc or ConnectionError("the server closed the connection")
+        self.fail(error)
+        if self.lost is not None:
+            self.lost(error)
 
     def fail(self, error: Exception) -> None:
         """Tell whoever waits."""

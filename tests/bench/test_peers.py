@@ -1,5 +1,6 @@
 """The game that is played beside peers, and our side of it at its least size; the peers themselves take npm."""
 
+import asyncio
 import random
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from service import games
 from service.game import AnyTable
 from tests.bench.matches import play
 from tests.bench.peers import contest, theirs
-from tests.bench.peers.ours import KINDS
+from tests.bench.peers.ours import KINDS, Clock, Decision, Happening, Players, Streamed
+from tests.bench.servers import Process
 from tests.bench.size import LEAST
 from tests.bench.trick.service import PACK, playable, taking
 
@@ -59,6 +61,21 @@ def test_our_side_plays_in_every_way_that_players_hear_of_moves() -> None:
     sheet = contest.ours_alone(LEAST)
     assert sheet.lines.keys() == {f"2 {tables}: {kind}" for tables in ("fresh", "running") for kind in KINDS}
     assert all(figures["moves/s"][0] > 0 for figures in sheet.lines.values())
+
+
+def test_a_table_ends_when_all_have_heard_of_the_last_move_and_fails_where_one_misses_any() -> None:
+    async def played(*versions: int) -> None:
+        clock = Clock()
+        clock.stopped = True
+        table = Streamed(Players(Process(0, 0), random.Random(1)), clock, "/v1/trick/tables/1")
+        for seat, version in zip(table.seats, versions, strict=True):
+            table.hear(seat, Decision(version, (Happening("table.turn_began", seats=(0,)),)))
+        async with asyncio.timeout(1):
+            await table.play()
+
+    asyncio.run(played(6, 6, 6, 6, 6))
+    with pytest.raises(AssertionError, match="seat 4 heard of 7 after 5"):
+        asyncio.run(played(6, 6, 6, 6, 7))
 
 
 def test_where_there_is_no_node_that_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

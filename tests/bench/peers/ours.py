@@ -4,7 +4,6 @@ Each seat has an account and connections of its own. How its players hear of mov
 
     Unheard     commands over HTTP; nobody is told, the driver hands the turn on from the mover's answer
     Streamed    commands over HTTP, every move pushed to all five seats as server-sent events
-    Socketed    commands and moves over one WebSocket a seat, or with one client commands and their answers alone
 """
 
 import asyncio
@@ -23,17 +22,21 @@ from tests.bench import clients
 from tests.bench.clients import EventStream, Exchange, Sent
 from tests.bench.driver import request
 from tests.bench.peers.round import Outcome, Round
-from tests.bench.processes import Process, Serving, cpu_s
+from tests.bench.processes import Serving
+from tests.bench.servers import Process, cpu_s
 from tests.bench.trick.events import Card
 from tests.bench.trick.projections import SEATS
 from tests.bench.trick.service import playable
 
 TABLES = "/v1/trick/tables"
+PATIENCE_S = 60
+"""How long a round may take beyond the seconds it is played for."""
+
 JOINED = SEATS
 """The version of a table before the last seat is taken: what comes after it is play."""
 
 
-class Happening(Struct, gc=False):
+class Happening(Struct, frozen=True, gc=False):
     """Of an event what a player of Trick goes by."""
 
     type: str
@@ -43,9 +46,9 @@ class Happening(Struct, gc=False):
     hands: tuple[tuple[Card, ...] | None, ...] = ()
 
 
-class Decision(Struct, gc=False):
-    version: int
-    events: tuple[Happening, ...]
+class Decision(Struct, frozen=True, gc=False):
+    version: int = 0
+    events: tuple[Happening, ...] = ()
 
 
 _decision = msgspec.json.Decoder(Decision)
@@ -83,6 +86,13 @@ class Clock:
     def __init__(self) -> None:
         self.stopped = False
         self.took: list[float] = []
+
+    def stop(self) -> None:
+        """Let nobody move any more, once somebody has."""
+        if self.took:
+            self.stopped = True
+        else:
+            asyncio.get_running_loop().call_later(0.01, self.stop)
 
     def saw(self, sent: float) -> None:
         """Count a move that was sent at a time, and is seen for the first time now."""
@@ -169,7 +179,7 @@ class Unheard(Table):
         mover = self.seats[0]
         while turn is not None and not self.clock.stopped:
             sent = time.perf_counter()
-            done = _decision.decode(await mover.account.exchange.ask(self.request(mover, turn)))
+            done = await self.ask(mover, turn)
             self.clock.saw(sent)
             turn = None
             for seat in self.seats:
@@ -177,6 +187,10 @@ class Unheard(Table):
                     mover, turn = seat, done.version
             if turn is not None and not mover.hand:
                 await self._look()
+
+    async def ask(self, mover: Seat, turn: int) -> Decision:
+        """Have a seat's command answered."""
+        return _decision.decode(await mover.account.exchange.ask(self.request(mover, turn)))
 
     async def _look(self) -> None:
         """Have each player look at the table, for the hand."""
@@ -194,7 +208,7 @@ class _Heard(Table):
         self._newest = JOINED
         self._sent = 0.0
         self._last: int | None = None  # the version after which nobody moves
-        self._ended = 0
+        self._ended: set[int] = set()
         self._prompted: tuple[Seat, int] | None = None  # before play goes on
         self._goes_on = False
 
@@ -202,6 +216,7 @@ class _Heard(Table):
         self._goes_on = True
         if self._prompted is not None:
             self._act(*self._prompted)
+            self._look_whether_over()
         await self.over
 
     def hear(self, seat: Seat, decision: Decision) -> None:
@@ -216,14 +231,17 @@ class _Heard(Table):
                 self.clock.saw(self._sent)
         if seat.see(decision):
             self._act(seat, version)
-        if self._last is not None and min(self._seen) == self._last and not self.over.done():
-            self.over.set_result(None)
+        self._look_whether_over()
 
-    def hear_end(self) -> None:
-        """Count a seat that is told that the match has ended."""
-        self._ended += 1
-        if self._ended == SEATS and not self.over.done():
-            self.over.set_result(None)
+    def hear_end(self, seat: Seat) -> None:
+        """Learn that a seat is told that the match has ended."""
+        self._ended.add(seat.number)
+        self._look_whether_over()
+
+    def lose(self, seat: Seat, error: Exception) -> None:
+        """Learn that a seat's connection has ended."""
+        if seat.number not in self._ended:
+            self.fail(error)
 
     def fail(self, error: BaseException) -> None:
         """End the table by an error."""
@@ -243,6 +261,11 @@ class _Heard(Table):
             self._sent = time.perf_counter()
             self.send(seat, turn)
 
+    def _look_whether_over(self) -> None:
+        everybody_knows = min(self._seen) == self._last or len(self._ended) == SEATS
+        if everybody_knows and not self.over.done():
+            self.over.set_result(None)
+
 
 class Streamed(_Heard):
     """Commands over HTTP; every move is pushed to all five as a server-sent event."""
@@ -256,7 +279,9 @@ class Streamed(_Heard):
         for seat in self.seats:
             path = f"{self.path}/events?after={JOINED}"
             heard = partial(self._take, seat)
-            self._streams.append(await clients.event_stream(self.server, path, seat.account.bearer, heard))
+            stream = await clients.event_stream(self.server, path, seat.account.bearer, heard)
+            stream.lost = partial(self.lose, seat)
+            self._streams.append(stream)
 
     def close(self) -> None:
         for stream in self._streams:
@@ -282,14 +307,19 @@ class Streamed(_Heard):
         if sent.event == "decision":
             self.hear(seat, _decision.decode(sent.data))
         elif sent.event == "ended":
-            self.hear_end()
+            self.hear_end(seat)
         else:
             self.fail(AssertionError(sent))
 
 
 Kind = type[Unheard | Streamed]
 
-KINDS: Mapping[str, Kind] = MappingProxyType({"HTTP, nobody told": Unheard})
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "HTTP, nobody told": Unheard,
+        "HTTP, pushed to five": Streamed,
+    }
+)
 """How players may hear of moves, by what a sheet calls it."""
 
 
@@ -341,8 +371,9 @@ class Evenfold:
             works = [table.play() for table in tables]
         pids = (self._serving.worker.pid, self._serving.store_pid)
         begun, server, driver = time.perf_counter(), cpu_s(pids), time.process_time()
-        asyncio.get_running_loop().call_later(wanted.seconds, setattr, clock, "stopped", True)
-        await asyncio.gather(*works)
+        asyncio.get_running_loop().call_later(wanted.seconds, clock.stop)
+        async with asyncio.timeout(wanted.seconds + PATIENCE_S):
+            await asyncio.gather(*works)
         seconds, server, driver = time.perf_counter() - begun, cpu_s(pids) - server, time.process_time() - driver
         for table in tables:
             table.close()
