@@ -4,6 +4,8 @@ Everything runs on this machine: servers and stores of our own, over loopback an
 Absolute figures drift with the machine; the ratios are what to quote. The clients share the machine's cores with what
 they measure, so a second worker shows in CPU time, not in requests a second.
 
+`python -m tests.bench readers`: 2,000 streams of one table's events; fails where one of them is missed or comes twice.
+
 `python -m tests.bench compare A B`: A and B are reports kept with --json, or revisions (`.`: the checkout as it
 stands), which take turns; prints what B comes to as a ratio to A.
 
@@ -20,7 +22,7 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from tests.bench import compare, hands, loads, parts, report, size, space
+from tests.bench import compare, hands, loads, parts, readers, report, size, space
 from tests.bench.peers import contest, theirs
 from tests.bench.processes import rig
 from tests.bench.report import Report, Sheet
@@ -39,7 +41,11 @@ SERVED: Mapping[str, Callable[[Company, Size], Sheet]] = MappingProxyType(
         "reads": loads.reads,
     }
 )
-PARTS = (*ALONE, *SERVED)
+USUAL = (*ALONE, *SERVED)
+ASKED: Mapping[str, Callable[[Company, Size], Sheet]] = MappingProxyType({"readers": readers.sheet})
+"""What is measured only where it is asked for by name: it takes long."""
+
+PARTS = (*USUAL, *ASKED)
 
 WIDTH = 150
 """Of what is printed where there is no terminal, in characters."""
@@ -55,7 +61,7 @@ def measure(wanted: Iterable[str], how: Size, console: Console) -> Report:
                 found.sheets[part] = ALONE[part](how)
             else:
                 company = company or Company(stack.enter_context(rig()))
-                found.sheets[part] = SERVED[part](company, how)
+                found.sheets[part] = {**SERVED, **ASKED}[part](company, how)
             console.print(report.printed(found.sheets[part]))
     if {"steps", "commands"} <= found.sheets.keys():
         found.sheets["share"] = share(found.sheets["commands"], found.sheets["steps"], how)
@@ -110,19 +116,22 @@ def main() -> None:
             case "peers":
                 found = beside_peers(how, asked.folder, console)
             case _:
-                found = measure(wanted or PARTS, how, console)
+                found = measure(wanted or USUAL, how, console)
     except theirs.Missing as error:
         sys.exit(str(error))
     except (compare.Unknown, ValueError) as error:
         parser.error(f"compare takes two sides: {error}")
     if asked.json is not None:
         asked.json.write_bytes(report.written(found))
+    if lost := sum(map(readers.lost, found.sheets.values())):
+        sys.exit(f"{lost:,} events were missed by a reader, or came twice or too late.")
 
 
 def _size(asked: argparse.Namespace) -> Size:
     how = size.QUICK if asked.quick else size.FULL
     return how._replace(
         rounds=asked.rounds or how.rounds,
+        readers=asked.readers or how.readers,
         peers_tables=tuple(asked.tables or how.peers_tables),
         peers_seconds=asked.seconds or how.peers_seconds,
     )
@@ -132,11 +141,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = ", ".join(PARTS)
-    parser.add_argument("what", nargs="*", help=f"what to measure, all by default: {parts}; or compare A B; or peers")
+    parts = f"{', '.join(USUAL)}, which is the default, {', '.join(ASKED)}"
+    parser.add_argument("what", nargs="*", help=f"what to measure, of {parts}; or compare A B; or peers")
     parser.add_argument("--rounds", type=_positive, help="how often each thing takes its turn (5; quick: 3)")
     parser.add_argument("--quick", action="store_true", help="fewer requests of everything")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures of all rounds in this file")
+    parser.add_argument("--readers", type=_positive, help="how many read one table at once (2000; quick: 500)")
     peers = parser.add_argument_group("peers")
     peers.add_argument(
         "--folder", type=Path, help="where the peers are installed, and found again; else it is temporary"

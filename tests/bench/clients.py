@@ -1,18 +1,17 @@
-"""Clients over bare connections: HTTP, server-sent events, WebSocket. They cost little, and check what they are sent.
+"""Clients over bare connections: HTTP, server-sent events. They cost little, and check what they are sent.
 
 Each is a protocol of asyncio for one connection, to be driven on uvloop.
 """
 
 import asyncio
-import base64
 import re
-import struct
+import socket
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar, cast
 
 from tests.bench.driver import request
-from tests.bench.processes import HOST, Process
+from tests.bench.servers import HOST, Process
 
 CONNECTION = TypeVar("CONNECTION", bound="_Connection")
 
@@ -98,11 +97,15 @@ class Exchange(_Connection):
             self.fail(Unanswered(answered.decode()))
 
 
-_FIELDS = re.compile(rb"(?:id: ?(?P<id>[^\n]*)\n)?(?:event: ?(?P<event>[^\n]*)\n)?data: ?(?P<data>[^\n]*)")
+# As all of ours come. What holds no data is a comment, or a field that is none of an event's.
+_EVENT = re.compile(rb"(?:id: (.*)\n)?event: (.*)\ndata: (.*)")
 
 
 class EventStream(_Connection):
-    """A stream of server-sent events; `heard` is called for each of them, comments left out."""
+    """A stream of server-sent events; `heard` is called for each of them, comments left out.
+
+    `bytes` counts what has come in.
+    """
 
     def __init__(self, heard: Heard) -> None:
         super().__init__()
@@ -125,7 +128,7 @@ class EventStream(_Connection):
         *events, rest = self._text.split(b"\n\n")
         self._text = rest
         for event in events:
-            if not event.startswith(b":"):
+            if b"data:" in event:
                 self._tell(bytes(event))
 
     def _begin(self) -> bool:
@@ -153,85 +156,21 @@ class EventStream(_Connection):
         del self.buffer[:begun]
 
     def _tell(self, event: bytes) -> None:
-        found = _FIELDS.fullmatch(event)
-        assert found is not None, event
+        found = _EVENT.fullmatch(event)
+        if found is None:
+            raise Unanswered(event.decode())
         id_, name, data = found.groups()
-        self._heard(Sent(None if id_ is None else id_.decode(), (name or b"message").decode(), data))
+        self._heard(Sent(None if id_ is None else id_.decode(), name.decode(), data))
 
 
-class WebSocket(_Connection):
-    """A WebSocket of text frames (RFC 6455); `heard` is called with each message."""
-
-    def __init__(self, heard: Callable[[bytes], None]) -> None:
-        super().__init__()
-        self._heard = heard
-        self._opened = False
-
-    async def open(self, path: str, bearer: str) -> None:
-        """Shake hands, or raise Unanswered."""
-        key = base64.b64encode(bytes(16)).decode()
-        headers = (
-            "Upgrade: websocket",
-            "Connection: Upgrade",
-            "Sec-WebSocket-Version: 13",
-            f"Sec-WebSocket-Key: {key}",
-        )
-        self.transport.write(request("GET", path, bearer, *headers))
-        await self.wait()
-
-    def send(self, message: bytes) -> None:
-        """Send a message, masked by zeros: a mask that costs nothing here is undone like any other there."""
-        length = len(message)
-        if length < 126:
-            head = struct.pack("!BB4x", 0x81, 0x80 | length)
-        else:
-            head = struct.pack("!BBH4x", 0x81, 0x80 | 126, length)
-        self.transport.write(head + message)
-
-    def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        if not self._opened and not self._begin():
-            return
-        buffer, begun = self.buffer, 0
-        while len(buffer) - begun >= 2:
-            start, length = begun + 2, buffer[begun + 1]
-            if length >= 126:
-                size, start = (2, start + 2) if length == 126 else (8, start + 8)
-                if len(buffer) < start:
-                    break
-                length = int.from_bytes(buffer[start - size : start])
-            if len(buffer) < start + length:
-                break
-            self._take(buffer[begun], bytes(buffer[start : start + length]))
-            begun = start + length
-        del buffer[:begun]
-
-    def _begin(self) -> bool:
-        end = self.buffer.find(b"\r\n\r\n") + 4
-        if end < 4:
-            return False
-        if self.buffer[9:12] != b"101":
-            self.fail(Unanswered(self.buffer.decode()))
-            return False
-        self.answer(bytes(self.buffer[:end]))
-        del self.buffer[:end]
-        self._opened = True
-        return True
-
-    def _take(self, kind: int, content: bytes) -> None:
-        match kind:
-            case 0x81:
-                self._heard(content)
-            case 0x89:
-                self.transport.write(struct.pack("!BB4x", 0x8A, 0x80 | len(content)) + content)
-            case 0x88:
-                self.transport.close()
-            case _:
-                self.fail(Unanswered(f"a frame that begins with {kind:#x}"))
-
-
-async def _connected(server: Process, made: Callable[[], CONNECTION]) -> CONNECTION:
-    _, connection = await asyncio.get_running_loop().create_connection(made, HOST, server.port)
+async def _connected(
+    server: Process, made: Callable[[], CONNECTION], connected: socket.socket | None = None
+) -> CONNECTION:
+    loop = asyncio.get_running_loop()
+    if connected is None:
+        _, connection = await loop.create_connection(made, HOST, server.port)
+    else:
+        _, connection = await loop.create_connection(made, sock=connected)
     return connection
 
 
@@ -240,15 +179,10 @@ async def exchange(server: Process) -> Exchange:
     return await _connected(server, Exchange)
 
 
-async def event_stream(server: Process, path: str, bearer: str, heard: Heard) -> EventStream:
-    """Open a stream of events."""
-    stream = await _connected(server, partial(EventStream, heard))
+async def event_stream(
+    server: Process, path: str, bearer: str, heard: Heard, connected: socket.socket | None = None
+) -> EventStream:
+    """Open a stream of events, over a socket of one's own where it is connected already."""
+    stream = await _connected(server, partial(EventStream, heard), connected)
     await stream.open(path, bearer)
     return stream
-
-
-async def web_socket(server: Process, path: str, bearer: str, heard: Callable[[bytes], None]) -> WebSocket:
-    """Open a WebSocket."""
-    opened = await _connected(server, partial(WebSocket, heard))
-    await opened.open(path, bearer)
-    return opened

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tests.bench.processes import HOST, Process, cpu_s
+from tests.bench.servers import HOST, Process, cpu_s
 
 
 class Sent(NamedTuple):

@@ -75,7 +75,7 @@ def floors(store: str) -> Litestar:
     return Litestar([bare, append], openapi_config=None, lifespan=[connected])
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """uvicorn's server, which says when it is ready and ends with the process that started it."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -91,7 +91,7 @@ def main() -> None:
     """Serve the floors until ended."""
     app = floors(os.environ["EVENFOLD_REDIS_URL"])
     config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="warning", access_log=False)
-    _Server(config).run([socket.socket(fileno=int(sys.argv[1]))])
+    Server(config).run([socket.socket(fileno=int(sys.argv[1]))])
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 
 from tests.bench.driver import Load, Route, Script, Sent, bare_scripts, by_seat, by_table, drive, request
-from tests.bench.processes import ENDLESS, Process
+from tests.bench.processes import ENDLESS
 from tests.bench.report import Sheet
+from tests.bench.servers import Process
 from tests.bench.size import Size
 from tests.bench.tables import Company, Played, Player
 

@@ -17,8 +17,8 @@ from service.cli.listening import listen
 from service.cli.processes import READY, command, environment
 from service.embedded import Embedded
 from service.settings import NO_LIMITS, Settings
+from tests.bench.servers import HOST, Process
 
-HOST = "127.0.0.1"
 ENDLESS = "toy"
 MODULE = "tests.toy.service.toy"
 """The game without end, which alone can be measured at version 10,000, and where it is."""
@@ -32,19 +32,13 @@ _VARIABLES = {
     "EVENFOLD_RATE_LIMIT": "1000000",
     "EVENFOLD_SIGN_UP_LIMIT": "1000000",
     "EVENFOLD_MIN_FREE": "1",
+    "EVENFOLD_STREAM_LIMIT": "1000000",
 }
 """Limits that are kept count of and never met, by their variables: revisions that know of none can be measured too."""
 
 
-class Process(NamedTuple):
-    """A server that is measured: the port it listens at, and its process id."""
-
-    port: int
-    pid: int
-
-
 class Rig(NamedTuple):
-    """What a part measures: the store, two processes of floors, two workers, and how to start one more."""
+    """What a part measures: the store, processes of floors, workers, and how to start others."""
 
     store: str
     floors: tuple[Process, ...]
@@ -56,6 +50,12 @@ class Rig(NamedTuple):
         """Run one more worker, which knows nothing of any table yet."""
         with _running([_worker_command], self.variables) as (worker,):
             yield worker
+
+    @contextmanager
+    def fanout(self) -> Iterator[Process]:
+        """Run the floor of streams."""
+        with _running([_fanout_command], self.variables) as (floor,):
+            yield floor
 
 
 class Serving(NamedTuple):
@@ -85,16 +85,16 @@ def serving(game: str) -> Iterator[Serving]:
 
 
 @contextmanager
-def rig() -> Iterator[Rig]:
-    """Start a store, floors and workers, and end them afterwards."""
+def rig(floors: int = 2, workers: int = 2) -> Iterator[Rig]:
+    """Start a store, so many floors and workers, and end them afterwards."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evenfold-bench-")))
         store = stack.enter_context(Embedded(folder / "data", what="the bench"))
         settings = Settings(redis=store.url, keys=folder / "keys", games=(MODULE,))
         variables = settings.environment() | _VARIABLES
-        kinds = [_floors_command, _floors_command, _worker_command, _worker_command]
-        *floors, first, second = stack.enter_context(_running(kinds, variables))
-        yield Rig(store.url, tuple(floors), (first, second), variables)
+        kinds = [_floors_command] * floors + [_worker_command] * workers
+        started = tuple(stack.enter_context(_running(kinds, variables)))
+        yield Rig(store.url, started[:floors], started[floors:], variables)
 
 
 def _worker_command(fd: int) -> tuple[str, ...]:
@@ -103,6 +103,10 @@ def _worker_command(fd: int) -> tuple[str, ...]:
 
 def _floors_command(fd: int) -> tuple[str, ...]:
     return (sys.executable, "-m", "tests.bench.floors", str(fd))
+
+
+def _fanout_command(fd: int) -> tuple[str, ...]:
+    return (sys.executable, "-m", "tests.bench.fanout", str(fd))
 
 
 @contextmanager
@@ -143,12 +147,3 @@ def _await_ready(process: "subprocess.Popen[bytes]") -> None:
     readable, _, _ = select.select([process.stdout], [], [], START_S)
     if not readable or process.stdout.readline() != READY:
         raise RuntimeError(f"a server that was to be measured did not become ready: {process.poll()}")
-
-
-def cpu_s(pids: Sequence[int]) -> float:
-    """Return the CPU seconds that some processes have used, to the nanosecond."""
-    spent = 0
-    for pid in pids:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            spent += int((task / "schedstat").read_text(encoding="ascii").split()[0])
-    return spent / 1e9

@@ -15,6 +15,9 @@ class Size(NamedTuple):
     cold        how many decisions a table has that a new worker opens
     seconds     how long each part is measured by itself
     repeats     how often each step of a command is done for each move
+    readers         how many read one table at once
+    aged            how many decisions their table has before: what a reader that stalls has not taken yet
+    pace            how many commands a second are sent to them, where it is not as many as can be
     peers_tables    how many tables of Trick are played at once beside peers
     peers_seconds   how long each of their rounds is
     """
@@ -28,12 +31,15 @@ class Size(NamedTuple):
     cold: tuple[int, ...] = (2_000, 10_000)
     seconds: float = 0.5
     repeats: int = 20
+    readers: int = 2_000
+    aged: int = 2_000
+    pace: float = 4.0
     peers_tables: tuple[int, ...] = (1, 20, 100)
     peers_seconds: float = 2.0
 
 
 FULL = Size()
-QUICK = Size(rounds=3, requests=1_200, commands=100, seconds=0.2, repeats=5, peers_seconds=1.0)
+QUICK = Size(rounds=3, requests=1_200, commands=100, seconds=0.2, repeats=5, readers=500, peers_seconds=1.0)
 LEAST = Size(
     rounds=1,
     requests=20,
@@ -44,6 +50,9 @@ LEAST = Size(
     cold=(40,),
     seconds=0.01,
     repeats=1,
+    readers=20,
+    aged=50,
+    pace=200.0,
     peers_tables=(2,),
     peers_seconds=0.1,
 )

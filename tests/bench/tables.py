@@ -25,7 +25,8 @@ from service.store import connect
 from service.streams import Stored, keys_of, stored_of, table_stream
 from tests.bench.driver import Script, Sent, request
 from tests.bench.matches import Local
-from tests.bench.processes import HOST, MODULE, Process, Rig
+from tests.bench.processes import MODULE, Rig
+from tests.bench.servers import HOST, Process
 
 GAMES = games.find(MODULE)
 
