@@ -86,6 +86,7 @@ def _links(games: Games) -> dict[str, str]:
     return {
         "The OpenAPI document, to make clients from": "/openapi.json",
         "Problems: every code, and what to do": "/docs/problems",
+        "Playing from a browser: tickets, and a client to start from": "/docs/browsers",
         "How cards are shuffled, and how to check it": "/docs/shuffle",
         **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
     }

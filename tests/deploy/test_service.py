@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from service import games
@@ -44,6 +45,8 @@ def test_a_match_is_played_and_every_route_answers_and_no_rule_denies_anything(
         table = ada.post("/v1/chinkway/tables", {"options": SHORT, "bots": ["anyone"] * 5}, Idempotency_Key="once")
         path = table.headers["Location"]
         failures = [failure for route in ROUTES for failure in tried(ada, route, table.json()["table"])]
+        ticket = ada.post("/v1/tickets", {"path": f"{path}/events"}).json()["ticket"]
+        assert httpx.get(f"{service.url}{path}/events?ticket={ticket}", timeout=20).status_code == 200
         # A function that the store has lost, by a failover say, is loaded by the service's own user.
         operator = store.line("operator")
         assert operator.say(("ACL", "SETUSER", "operator", "+function")) == b"OK"

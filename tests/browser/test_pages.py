@@ -1,0 +1,254 @@
+"""A page of another origin, in a real browser: what it asks, follows and plays with what browsers have themselves."""
+
+import os
+import signal
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import CHROMIUM, DRIVER, EXAMPLES, Browser
+from tests.served import Person, served
+from tests.service.cli.processes import Server, until
+
+
+def test_ci_has_a_browser() -> None:
+    there = CHROMIUM is not None and DRIVER is not None
+    assert there or os.environ.get("CI") != "true", "CI needs a browser: apt-get install chromium chromium-driver"
+
+
+def onlooker(server: Server) -> Person:
+    """Return somebody who looks on without a browser."""
+    return Person(server.url, "Bob")
+
+
+# --- Asking ---
+
+
+def test_a_page_reads_what_is_answered_with_its_headers(browser: Browser) -> None:
+    said = browser.run(
+        """
+        const { path } = await sit("chinkway", {});
+        const headers = { Authorization: `Bearer ${evenfold.token}` };
+        const view = await fetch(api + path, { headers });
+        const tag = view.headers.get("ETag");
+        const same = await fetch(api + path, { headers: { ...headers, "If-None-Match": tag, "X-Request-Id": "mine" } });
+        const opened = await fetch(`${api}/v1/kowah/tables`, {
+          method: "POST",
+          headers: { ...headers, "Content-Type": "application/json", "Idempotency-Key": "one" },
+          body: "{}",
+        });
+        const dated = Math.abs(Date.parse(view.headers.get("Date")) - Date.now());
+        const names = [same.headers.get("X-Request-Id"), opened.headers.get("Location"), opened.status];
+        return { tag, same: same.status, names, dated };
+        """
+    )
+    assert said["tag"] == '"2"'
+    assert said["same"] in {200, 304}  # Some browsers answer from what they keep when they hear that it is the same.
+    assert said["names"][0] == "mine"
+    assert said["names"][1].startswith("/v1/kowah/tables/")
+    assert said["names"][2] == 201
+    assert said["dated"] < 60_000
+    assert browser.complaints() == []
+
+
+def test_a_page_reads_why_it_was_refused(browser: Browser) -> None:
+    said = browser.run(
+        """
+        const problems = [];
+        for (const [method, path, body] of [
+          ["GET", "/v1/chinkway/tables/00000000000000000000000000"],
+          ["POST", "/v1/tickets", { path: "/v1/me" }],
+          ["PATCH", "/v1/games", {}],
+          ["DELETE", "/nonesuch"],
+          ["POST", "/v1/players", { name: 1 }],
+        ]) {
+          await evenfold.ask(method, path, body).catch(({ problem }) => problems.push(problem.code));
+        }
+        evenfold.token = "evf_none";
+        await evenfold.ask("GET", "/v1/me").catch(({ problem }) => problems.push(problem.code));
+        return problems;
+        """
+    )
+    assert said == ["not_found", "no_stream", "method_not_allowed", "not_found", "malformed", "unauthenticated"]
+    # The browser tells of every status above 400, and of nothing else: no page was kept from reading its answer.
+    assert all("the server responded with a status of 4" in told for told in browser.complaints())
+
+
+# --- Following ---
+
+
+def test_a_page_follows_a_table_to_its_end_by_event_source(browser: Browser, server: Server) -> None:
+    path, heard = browser.run(
+        """
+        const { path } = await sit("kowah", {});
+        follow(`${path}/events`);
+        await play(path, Infinity);
+        await until(isOver);
+        return [path, told];
+        """
+    )
+    with closing(onlooker(server).http) as http:
+        version = http.get(path).json()["version"]
+    assert [each["name"] for each in heard] == ["decision"] * version + ["ended"]
+    assert [each["data"]["version"] for each in heard] == [*range(1, version + 1), version]
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["ended", "killed"])
+def test_a_stream_that_is_cut_goes_on_where_it_was(browser: Browser, server: Server, number: signal.Signals) -> None:
+    path = browser.run(
+        """
+        globalThis.sitting = await sit("kowah", {});
+        follow(`${sitting.path}/events`);
+        await play(sitting.path, 2);
+        await until(() => versions().length > 3);
+        return sitting.path;
+        """
+    )
+    seen = browser.run("return versions().length")
+    worker = server.part(" api ")
+    os.kill(worker, number)
+    until(lambda: server.part(" api ") not in {0, worker} and server.is_ready())
+    heard = browser.run(
+        """
+        await play(sitting.path, Infinity);
+        await until(isOver);
+        return told.map(({ name, data }) => [name, data?.version]);
+        """
+    )
+    with closing(onlooker(server).http) as http:
+        version = http.get(path).json()["version"]
+    assert 0 < seen < version
+    assert heard == [["decision", each] for each in range(1, version + 1)] + [["ended", version]]
+    # That it was cut off the browser may tell, and nothing else.
+    assert [told for told in browser.complaints() if "net::ERR_" not in told] == []
+
+
+def test_an_event_source_that_is_left_alone_gives_up_when_its_ticket_is_spent(browser: Browser) -> None:
+    """It comes again once after the end, by itself, and not for ever."""
+    errors = browser.run(
+        """
+        const { path, table } = await sit("kowah", {});
+        await evenfold.ask("POST", `${path}/commands`, { type: "table.resign" });
+        const source = new EventSource(await evenfold.opening(`${path}/events`));
+        const errors = [];
+        let ended = 0;
+        source.addEventListener("ended", () => (ended += 1));
+        source.onerror = () => errors.push(source.readyState);
+        await until(() => source.readyState === EventSource.CLOSED);
+        return { ended, errors };
+        """
+    )
+    assert errors == {"ended": 1, "errors": [0, 2]}
+    (told,) = browser.complaints()
+    assert "the server responded with a status of 401" in told
+
+
+def test_a_page_reads_lines_by_fetch_without_a_ticket(browser: Browser) -> None:
+    lines = browser.run(
+        """
+        const { path } = await sit("kowah", {});
+        const headers = { Accept: "application/x-ndjson", Authorization: `Bearer ${evenfold.token}` };
+        const answer = await fetch(`${api}${path}/events?follow=true`, { headers });
+        const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+        let text = "";
+        const read = (async () => {
+          for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+        })();
+        await until(() => text.includes("table.turn_began"));
+        await evenfold.ask("POST", `${path}/commands`, { type: "table.resign" });
+        await read;
+        return text.split("\\n").filter(Boolean).map((line) => JSON.parse(line));
+        """
+    )
+    decisions, last = lines[:-1], lines[-1]
+    assert [line["version"] for line in decisions] == list(range(1, len(decisions) + 1))
+    assert last == {"type": "ended", "version": len(decisions)}
+    assert browser.complaints() == []
+
+
+def test_what_a_page_follows_ends_with_its_token(browser: Browser) -> None:
+    browser.run(
+        """
+        const { token, id } = await evenfold.ask("POST", "/v1/tokens", { scopes: ["play"] });
+        const { path } = await sit("chinkway", {});
+        globalThis.owner = evenfold.token;
+        evenfold.token = token;
+        follow(`${path}/events`);
+        await until(() => versions().length === 2);
+        evenfold.token = owner;
+        await evenfold.ask("DELETE", `/v1/tokens/${id}`);
+        evenfold.token = token;
+        await until(isOver);
+        """
+    )
+    name, problem = browser.run("return [told.at(-1).name, told.at(-1).data.code]")
+    assert (name, problem) == ("refused", "unauthenticated")
+    (complaint,) = browser.complaints()
+    assert "the server responded with a status of 401" in complaint
+
+
+# --- Other origins ---
+
+
+def test_a_page_of_an_origin_that_is_not_named_reads_and_opens_nothing(
+    chromium: Browser, valkey_url: str, tmp_path: Path
+) -> None:
+    with served(valkey_url, tmp_path / "keys", origins=("https://cards.example.org",)) as api:
+        chromium.open(api)
+        came = chromium.run("return evenfold.signUp('Ada').then(() => 'read', (error) => error.name)")
+        person = Person(api)
+        path = person.post("/v1/chinkway/tables").headers["Location"] + "/events"
+        ticket = person.post("/v1/tickets", {"path": path}).json()["ticket"]
+        state = chromium.run(
+            """
+            const [path] = given;
+            const source = new EventSource(api + path);
+            await new Promise((refused) => (source.onerror = refused));
+            return source.readyState;
+            """,
+            f"{path}?ticket={ticket}",
+        )
+        person.http.close()
+    assert (came, state) == ("TypeError", 2)
+    assert any("blocked by CORS policy" in told for told in chromium.complaints())
+
+
+def test_a_page_of_an_origin_that_is_named_does(chromium: Browser, valkey_url: str, tmp_path: Path) -> None:
+    with served(valkey_url, tmp_path / "keys", origins=("https://cards.example.org", chromium.page)) as api:
+        chromium.open(api)
+        versions = chromium.run(
+            """
+            await evenfold.signUp("Ada");
+            const { path } = await sit("chinkway", {});
+            const stop = follow(`${path}/events`);
+            await until(() => versions().length === 2);
+            stop();
+            return versions();
+            """
+        )
+    assert versions == [1, 2]
+    assert chromium.complaints() == []
+
+
+# --- What the page for browsers shows ---
+
+
+def test_the_examples_do_what_they_say(browser: Browser, server: Server) -> None:
+    first, second = (example.replace("https://cards.example.org", server.url) for example in EXAMPLES)
+    version, text = browser.run(
+        f"""
+        const said = [];
+        const console = {{ log: (...words) => said.push(words) }};
+        {first}
+        const {{ version }} = await evenfold.ask("GET", `/v1/kowah/tables/${{table}}`);
+        await until(() => said.length >= version);
+        {second}
+        const reader = lines.getReader();
+        return [said.at(-1)[0], (await reader.read()).value];
+        """
+    )
+    assert version >= 4
+    assert text.startswith(("\n", '{"version":1,'))
+    assert browser.complaints() == []
