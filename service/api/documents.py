@@ -1,6 +1,7 @@
 """Routes of what the service says of itself: the document, the reference made of it, and pages for people."""
 
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import Annotated, Any
 
 import msgspec
@@ -8,6 +9,7 @@ from litestar.response.base import ASGIResponse
 from msgspec import Meta
 
 from events.base import whole
+from service import web
 from service.api import problems
 from service.api.answers import answer, told
 from service.api.catalogue import HTML, MARKDOWN, Page
@@ -19,6 +21,9 @@ from service.game import REASONS
 from service.games import Games
 from service.web import HEADERS, page, pages
 from service.web.reference import reference
+
+JAVASCRIPT = "text/javascript"
+VERIFIER = (files(web) / "verify.mjs").read_text(encoding="utf-8")
 
 Document = Annotated[dict[str, Any], Meta(description="An OpenAPI document.")]
 PageName = Annotated[str, Meta(max_length=32, pattern=whole("[a-z]+"), examples=["shuffle"])]
@@ -43,6 +48,11 @@ async def one_page(request: AnyRequest) -> ASGIResponse:
     media = accepts(request, HTML, MARKDOWN)
     headers = {"Vary": "Accept", **HEADERS}
     return told(page(text) if media == HTML else text, headers, media)
+
+
+async def verifier(request: AnyRequest) -> ASGIResponse:  # noqa: ARG001 every handler takes its request
+    """Return the program that checks records in a browser, or with Node."""
+    return told(VERIFIER, {"X-Content-Type-Options": "nosniff"}, JAVASCRIPT)
 
 
 def texts(games: Games) -> dict[str, str]:
@@ -88,6 +98,7 @@ def _links(games: Games) -> dict[str, str]:
         "Problems: every code, and what to do": "/docs/problems",
         "Playing from a browser: tickets, and a client to start from": "/docs/browsers",
         "How cards are shuffled, and how to check it": "/docs/shuffle",
+        "The record of a table, and how to check it": "/docs/record",
         **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
     }
 
@@ -102,6 +113,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers={200: Document},
         errors=(400,),
         token=False,
+    ),
+    Endpoint(
+        method="GET",
+        path="/verify.mjs",
+        name="getVerifier",
+        summary="A program that checks records without the service: one file of JavaScript, for Node and browsers.",
+        about="`node verify.mjs RECORD KEYS`, or `import { verify }` in a page; `/docs/record` says what it does.",
+        handler=verifier,
+        answers={200: None},
+        media={JAVASCRIPT: Page},
+        errors=(400,),
+        token=False,
+        tag="audit",
     ),
     Endpoint(
         method="GET",

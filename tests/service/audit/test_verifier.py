@@ -1,0 +1,180 @@
+"""The verifier in JavaScript, which was written from the page alone, finds what it says that it finds."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from service import games
+from service.audit.checking import Evidence, check
+from service.audit.checkpoints import Checkpoint, vouched
+from service.audit.signing import is_signed
+from tests.laws.matches import Match
+from tests.service.audit.records import KEYS, OURS, THEIRS, edited, match_of, record_of, recorded
+from tests.service.audit.test_checking import mutation
+from tests.sizes import sized
+
+ROOT = Path(__file__).parents[3]
+VERIFIER = ROOT / "service/web/verify.mjs"
+PAGE = (ROOT / "service/web/pages/record.md").read_text(encoding="utf-8")
+NODE = shutil.which("node")
+PUBLISHED = {
+    "keys": [{"id": id_, "algorithm": "Ed25519", "public": key.hex(), "since": 1} for id_, key in KEYS.items()]
+}
+MUTATIONS = sized(40, 400, 4_000)
+
+NEEDS_NODE = pytest.mark.skipif(NODE is None, reason="there is no node on PATH")
+
+Asked = tuple[bytes, Any, list[Checkpoint]]
+"""A record, the public keys, and the checkpoints that were kept."""
+
+Verified = Callable[..., list[dict[str, Any]]]
+
+# Takes a file of requests, one a line, and answers each: starting Node a thousand times would take minutes.
+MANY = """
+import { readFileSync } from "node:fs";
+const { verify } = await import(process.argv[2]);
+for (const line of readFileSync(process.argv[3], "utf8").split("\\n").filter(Boolean)) {
+  const [record, keys, checkpoints] = JSON.parse(line);
+  console.log(JSON.stringify(await verify(record, keys, checkpoints)));
+}
+"""
+
+
+def test_ci_has_node() -> None:
+    assert NODE or os.environ.get("CI") != "true", "CI needs node on PATH: apt-get install nodejs"
+
+
+@pytest.fixture(name="verified")
+def _verified(tmp_path: Path) -> Any:  # noqa: ANN401 a function that takes and gives JSON
+    def verified(*asked: tuple[bytes, Any, list[Checkpoint]]) -> list[dict[str, Any]]:
+        lines = [
+            json.dumps([one.decode("utf-8", "replace"), keys, msgspec.to_builtins(kept)]) for one, keys, kept in asked
+        ]
+        (tmp_path / "asked").write_text("\n".join(lines), encoding="utf-8")
+        (tmp_path / "many.mjs").write_text(MANY, encoding="utf-8")
+        command = [str(NODE), str(tmp_path / "many.mjs"), str(VERIFIER), str(tmp_path / "asked")]
+        printed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        return [json.loads(line) for line in printed.splitlines()]
+
+    return verified
+
+
+def kept(match: Match, version: int) -> Checkpoint:
+    return vouched(f"table:{match.table}", version, match.stored[version - 1].h, 5, OURS)
+
+
+@NEEDS_NODE
+def test_records_of_every_game_hold(verified: Verified) -> None:
+    matches = [match_of(game.name) for game in games.find()]
+    found = verified(*((record_of(match), PUBLISHED, [kept(match, 4)]) for match in matches))
+    for match, one in zip(matches, found, strict=True):
+        ended = match.at(len(match.stored))
+        assert one == {
+            "ok": True,
+            "table": match.table,
+            "version": ended.version,
+            "head": ended.head.hex(),
+            "shuffles": len(ended.orders),
+            "checkpoints": 1,
+        }
+        assert len(ended.orders) > 1
+
+
+@NEEDS_NODE
+def test_no_mutation_of_any_byte_passes(verified: Verified) -> None:
+    record, random = record_of(match_of("kowah")), Random(3)
+    mutated = [one for _ in range(MUTATIONS) if (one := mutation(record, random)) != record]
+    found = verified(*((one, PUBLISHED, []) for one in mutated))
+    assert len(found) == len(mutated) > MUTATIONS / 2
+    assert not any(one["ok"] for one in found)
+
+
+@NEEDS_NODE
+def test_what_a_forger_does_is_named(verified: Verified) -> None:
+    match, other = match_of("kowah"), match_of("kowah", 8)
+    entries = [stored.e for stored in match.stored]
+    record = record_of(match)
+    lines = record.splitlines(keepends=True)
+    seed = match.seed.hex().encode()
+    dealt = next(place for place, e in enumerate(entries) if b'"c":65536' in e)
+    first, second = re.findall(rb'"c":65536,"order":\["(..)","(..)"', entries[dealt])[0]
+    swapped = [*entries]
+    swapped[dealt] = swapped[dealt].replace(b'["%b","%b"' % (first, second), b'["%b","%b"' % (second, first), 1)
+    forged = {
+        "order": (b"".join([*lines[:9], lines[10], lines[9], *lines[11:]]), []),
+        "not_ended": (b"".join([*lines[:-2], lines[-1]]), []),
+        "seed": (recorded(match, [e.replace(seed, b"0" * 64) for e in entries]), []),
+        "chain": (b"".join([*lines[:6], edited(lines[6][:-1], salt="A" * 22) + b"\n", *lines[7:]]), []),
+        "header": (b"".join([lines[0].replace(b'"player0"', b'"player9"'), *lines[1:]]), []),
+        "trailer": (b"".join([*lines[:-1], lines[-1].replace(b'"nonces":["', b'"nonces":["x')]), []),
+        "shuffle": (recorded(match, swapped), []),
+        "signature": (b"".join([*lines[:-1], record_of(match, THEIRS).splitlines(keepends=True)[-1]]), []),
+        "checkpoint": (record, [vouched(f"table:{match.table}", 3, other.stored[2].h, 1, OURS)]),
+        "entry": (b"".join([lines[0], lines[1].replace(b'"log":1', b'"log": 1'), *lines[2:]]), []),
+        "not_a_record": (record[:-1], []),
+    }
+    found = verified(*((one, PUBLISHED, checkpoints) for one, checkpoints in forged.values()))
+    assert {one.get("code") for one in found} == forged.keys()
+    assert [one["code"] for one in found] == list(forged)
+    (unknown,) = verified((record, {"keys": []}, []))
+    assert unknown["code"] == "unknown_key"
+
+
+@NEEDS_NODE
+def test_it_runs_on_the_command_line(tmp_path: Path) -> None:
+    record = record_of(match_of("kowah"))
+    (tmp_path / "good").write_bytes(record)
+    (tmp_path / "bad").write_bytes(record.replace(b"kowah.dealt", b"kowah.dealz", 1))
+    (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
+    (tmp_path / "kept").write_bytes(msgspec.json.encode(kept(match_of("kowah"), 2)) + b"\n")
+    for name, code in (("good", 0), ("bad", 1)):
+        command = [str(NODE), str(VERIFIER), str(tmp_path / name), str(tmp_path / "keys"), str(tmp_path / "kept")]
+        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (told.returncode, json.loads(told.stdout)["ok"]) == (code, code == 0), told
+
+
+# The page's example.
+
+
+def fenced(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+VALUES = dict(line.split(" = ", 1) for block in fenced("values") for line in block.splitlines())
+
+
+def test_the_example_of_the_page_is_worked_out_right() -> None:
+    (record,), (checkpoint,) = fenced("record"), fenced("checkpoint")
+    header, *entries, _ = record.encode().splitlines()
+    heads = [sha256(b"evenfold/head/1\0" + msgspec.json.decode(entries[0])["stream"].encode()).digest()]
+    for entry in entries:
+        heads.append(sha256(b"evenfold/head/1\0" + heads[-1] + entry).digest())
+    public = bytes.fromhex(VALUES["public key"])
+    assert [head.hex() for head in heads] == json.loads(VALUES["heads"])
+    assert sha256(public).hexdigest()[:16] == VALUES["key"]
+    assert sha256(header).hexdigest() == VALUES["SHA-256 of the header"]
+    signature = bytes.fromhex(json.loads(record.splitlines()[-1])["signature"])
+    assert is_signed(public, bytes.fromhex(VALUES["signed"]), signature)
+    vouching = msgspec.json.decode(checkpoint, type=Checkpoint)
+    assert is_signed(public, bytes.fromhex(VALUES["signed of the checkpoint"]), bytes.fromhex(vouching.signature))
+    evidence = Evidence({VALUES["key"]: public}, (vouching,))
+    report = check(record.encode(), games.find(), evidence)
+    assert (report.fault, report.checkpoints) == (None, 1)
+
+
+@NEEDS_NODE
+def test_the_verifier_holds_the_example_for_good(verified: Verified) -> None:
+    (record,), (checkpoint,) = fenced("record"), fenced("checkpoint")
+    keys = {"keys": [{"id": VALUES["key"], "public": VALUES["public key"]}]}
+    (found,) = verified((record.encode(), keys, [msgspec.json.decode(checkpoint, type=Checkpoint)]))
+    assert (found["ok"], found["head"]) == (True, json.loads(VALUES["heads"])[-1])
