@@ -34,6 +34,7 @@ def ticket(person: Person, path: str) -> str:
 
 def opened(url: str, path: str, query: str = "", **headers: str) -> tuple[int, str | None]:
     """Open a stream, look no further than its head, and return its status and, of a problem, its code."""
+    headers = {"Accept": "text/event-stream, */*;q=0.1", **headers}
     with closing(Person(url, None).http) as browser, browser.stream("GET", path + query, headers=headers) as answer:
         if answer.is_success:
             return answer.status_code, None
@@ -141,6 +142,21 @@ def test_a_ticket_ends_with_the_token_that_asked(stream: str, company: Company, 
     assert person.delete(f"/v1/tokens/{made['id']}").status_code == 204
     assert opened(url, stream, query) == (401, "unauthenticated")
     other.http.close()
+
+
+def test_a_stream_that_a_ticket_opened_ends_with_the_token_that_asked(stream: str, company: Company, url: str) -> None:
+    person = company.people[1]
+    with closing(Person(url, None).http) as browser:
+        made = person.post("/v1/tokens", {"scopes": ["play"]}).json()
+        asking = {"Authorization": f"Bearer {made['token']}"}
+        taken = browser.post("/v1/tickets", json={"path": stream}, headers=asking).json()["ticket"]
+        accept = {"Accept": "text/event-stream"}
+        with browser.stream("GET", f"{stream}?ticket={taken}", headers=accept) as answer:
+            sent = answer.iter_raw()
+            assert answer.headers["Content-Type"] == "text/event-stream"
+            assert next(sent)
+            assert person.delete(f"/v1/tokens/{made['id']}").status_code == 204
+            assert b"event: ended" not in b"".join(sent)
 
 
 def test_a_ticket_ends_with_its_account(stream: str, url: str) -> None:
