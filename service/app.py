@@ -20,6 +20,7 @@ from service.api import (
     problems,
     records,
     routing,
+    socket,
     tickets,
     tokens,
     traffic,
@@ -32,6 +33,7 @@ from service.api.forwarded import Proxies
 from service.api.records import RecordRoutes
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
+from service.api.socket import Sockets
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.audit.keyring import Keyring
@@ -194,6 +196,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *players.ENDPOINTS,
         *tokens.ENDPOINTS,
         *tickets.ENDPOINTS,
+        *socket.ENDPOINTS,
         *health.ENDPOINTS,
         records.KEYS,
         *documents.ENDPOINTS,
@@ -221,7 +224,8 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
     )
     app.state.routes = routes
     app.state.origins = Origins(settings.cors_origins)
-    app.asgi_handler = Edge(Router(routes, app.asgi_handler), traffic.count, app.state.origins)
+    http = Edge(Router(routes, app.asgi_handler), traffic.count, app.state.origins)
+    app.asgi_handler = Sockets(http, routes)
     return app
 
 

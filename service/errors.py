@@ -10,6 +10,7 @@ Obstacle                      everything else that a client may meet
 ├── TimedOut                  the request did not come in within its time
 ├── Unsupported               the body is of another media type
 ├── Unacceptable              the answer can't be had in any media type that the client takes
+├── UpgradeRequired           the address is a WebSocket's, and the request is no handshake of one
 ├── Unauthenticated           no token, or one that is unknown, expired or revoked
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
@@ -63,6 +64,13 @@ class Unsupported(Obstacle):
 
 class Unacceptable(Obstacle):
     """The answer can't be had in any media type that the client takes."""
+
+
+class UpgradeRequired(Obstacle):
+    """The address is a WebSocket's, and the request is no handshake of one."""
+
+    def __init__(self) -> None:
+        super().__init__("Here a WebSocket is opened: this takes its handshake (RFC 6455), in HTTP/1.1.")
 
 
 class Unauthenticated(Obstacle):

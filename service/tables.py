@@ -233,6 +233,12 @@ class Tables:
         self._see(asked.player, done.table)
         return done
 
+    async def asked(self, player: str, table: str) -> Asked:
+        """Return how a player asks of a table whose game was not named; raise NotFound where there is no such table."""
+        if not is_id(table):
+            raise NotFound
+        return Asked(player, (await self._decider.reached(table_stream(table), 1)).game, table)
+
     async def look(self, asked: Asked) -> AnyTable:
         """Return a table as it stands now; it is the cache's own, to be read before the next await."""
         table = await self._decider.newest(_stream(asked))

@@ -66,6 +66,15 @@ class RawLine:
         while not self.is_closed():
             yield self.answer()
 
+    def read(self, size: int) -> bytes:
+        """Read so many bytes, less only at the end of the connection."""
+        return self._file.read(size)
+
+    def lines(self) -> Iterator[str]:
+        """Read lines of text, until the server closes the connection."""
+        for line in self._file:
+            yield line.decode().rstrip("\r\n")
+
     def is_closed(self) -> bool:
         """Wait for a byte or the end, and tell whether it is the end."""
         return self._file.peek(1) == b""

@@ -6,7 +6,8 @@ waits for ever for the rest of a head or a body, and parses a head of any size, 
 
 Whatever is refused before it reaches the application is answered by a problem like everything else, in its turn, and
 the connection closes: first for writing alone, so that a client that is still sending gets to read the answer.
-WebSockets: a wish for another protocol is declined by answering in this one, as RFC 9110 7.8 allows.
+The handshake of a WebSocket, at its one address, is handed over with the transport (service/api/websocket.py); any
+other wish for another protocol is declined by answering in this one, as RFC 9110 7.8 allows.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from service.api.edge import Edge
 from service.api.exchange import Exchange, Headers
 from service.api.head import Bounds, Head, headers_too_large, too_large
 from service.api.problems import refusal
+from service.api.websocket import WebSocket, key_of
 from service.errors import Malformed, Obstacle, Overloaded, TimedOut
 
 Phase = Literal["idle", "head", "body", "answer", "closing"]
@@ -47,6 +49,7 @@ class Connection(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         """Serve `config`'s application; uvicorn names these four."""
+        self._config = config
         self._app = cast("ASGIApp", config.loaded_app)
         self._state = server_state
         self._app_state = app_state
@@ -238,7 +241,7 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(piece)
         except HttpParserUpgrade as upgrade:
             if self._upgrading:
-                self._decline_upgrade(piece[upgrade.args[0] :])
+                self._meet_upgrade(piece[upgrade.args[0] :])
             return
         except HttpParserCallbackError:
             raise
@@ -256,9 +259,28 @@ class Connection(asyncio.Protocol):
         elif self._stage == "body" and self._fed > self.bounds.framed:
             self._fail(too_large(self.bounds))
 
+    def _meet_upgrade(self, rest: bytes) -> None:
+        """Hand over to a WebSocket, where that is wished for, and nothing stands in its way or comes before it."""
+        self._upgrading = False
+        scope = self._scope(self._parser.get_method().decode("ascii"), self._parser.get_http_version())
+        key = key_of(scope)
+        if key is None or self._current is not None or self._objection(scope) is not None:
+            self._decline_upgrade(rest)
+        else:
+            self._hand_over(WebSocket(self._config, self._state, scope, self.bounds), key, rest)
+
+    def _hand_over(self, socket_: WebSocket, key: bytes, rest: bytes) -> None:
+        early, self._unfed = rest + self._unfed, b""
+        self._last = True
+        self._phase, self._due = "closing", math.inf
+        if self._timer is not None:
+            self._timer.cancel()
+        cast("set[Connection]", self._state.connections).discard(self)
+        self.transport.set_protocol(socket_)
+        socket_.open(self.transport, key, early)
+
     def _decline_upgrade(self, rest: bytes) -> None:
         """Read the request again without its wish: with it, the parser takes all that follows for another protocol."""
-        self._upgrading = False
         head = self._head.without_upgrade(self._parser.get_method())
         self._parser = HttpRequestParser(self)
         self._feed(head + rest)

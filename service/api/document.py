@@ -14,9 +14,10 @@ from msgspec import Meta
 
 from events.base import whole
 from events.table import TableEvent
-from service.api import problems
+from service.api import frames, problems
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
+from service.api.frames import SocketMessage
 from service.api.problems import Problem, TableProblem
 from service.api.requests import TICKET
 from service.api.schemas import Schema, Schemas
@@ -43,6 +44,7 @@ _ABOUT = cleandoc(
     - **Retries.** Send a POST again with the same `Idempotency-Key` and body: it happens once, the answer is the same.
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
     - **Requests** have names: every answer has `X-Request-Id`, your own if you sent one. A `traceparent` is passed on.
+    - **Streams.** A [WebSocket](/docs/sockets) watches many tables at once, and takes commands too.
     - **HEAD** is answered wherever GET is; OPTIONS says in `Allow` what a path takes.
     - **Browsers** may use all of this from a page of any origin, unless who runs the service has it otherwise. They
       open streams with a ticket of `POST /v1/tickets`.
@@ -108,6 +110,8 @@ HEADERS: Mapping[str, tuple[str, object]] = {
         ],
     ),
     "Retry-After": ("After how many seconds to try again.", Annotated[int, Meta(ge=0, le=86_400)]),
+    "Sec-WebSocket-Version": ("The version of the WebSocket protocol that is spoken here.", Literal["13"]),
+    "Upgrade": ("The protocol that is spoken here.", Literal["websocket"]),
     "X-Request-Id": (
         "The name of this request: the `X-Request-Id` that it came with, else a new one.",
         Annotated[str, Meta(pattern=whole("[A-Za-z0-9._-]{1,128}"), examples=["opening-41"])],
@@ -119,6 +123,7 @@ HEADERS: Mapping[str, tuple[str, object]] = {
 _PROBLEM_HEADERS: Mapping[int, tuple[str, ...]] = {
     401: ("WWW-Authenticate",),
     405: ("Allow",),
+    426: ("Sec-WebSocket-Version", "Upgrade"),
     429: ("RateLimit", "RateLimit-Policy", "Retry-After"),
     503: ("Retry-After",),
 }
@@ -153,9 +158,13 @@ class _Writer:
 
     def document(self) -> Schema:
         answers = {route.name: self._answers(route) for route in self._routes}
+        spoken = {name: self._schemas.answer(_frames_of(game)) for name, game in self._games.items()}
         paths: dict[str, dict[str, Schema]] = {}
         for route in self._routes:
-            paths.setdefault(route.path, {})[route.method.lower()] = self._operation(route, answers[route.name])
+            operation = self._operation(route, answers[route.name])
+            if HTTPStatus.SWITCHING_PROTOCOLS in route.answers:
+                operation["x-websocket"] = {"messages": self._schemas.body(SocketMessage), "frames": spoken}
+            paths.setdefault(route.path, {})[route.method.lower()] = operation
         if len(answers) < len(self._routes):
             raise ValueError(f"two routes share a name: {sorted(route.name for route in self._routes)}")
         return {
@@ -192,7 +201,7 @@ class _Writer:
 
     def _operation(self, route: Endpoint, answers: Schema) -> Schema:
         operation: Schema = {"operationId": route.name, "summary": route.summary, "tags": [route.tag]}
-        if told := [text for text in (cleandoc(route.about), _needs(route)) if text]:
+        if told := [text for text in (cleandoc(route.about), _needs(route), _SOCKET if route.socket else "") if text]:
             operation["description"] = "\n\n".join(told)
         if route.parameters:
             operation["parameters"] = [self._parameter(parameter) for parameter in route.parameters]
@@ -287,7 +296,10 @@ def _referred(*headers: str) -> Schema:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
 
 
+_SOCKET = "A [WebSocket](/docs/sockets) takes it too."
+
 _ANSWERS: Mapping[int, str] = {
+    101: "From here on the connection is a WebSocket.",
     200: "Done; the body says what was asked for.",
     201: "It happened.",
     204: "It happened; there is nothing more to say.",
@@ -316,6 +328,20 @@ def _needs(route: Endpoint) -> str:
 
 def _codes(game: AnyGame | None) -> dict[str, int]:
     return problems.codes() if game is None else {**problems.codes(), **problems.reasons(game.reasons)}
+
+
+def _frames_of(game: AnyGame) -> object:
+    """Return the type of what a WebSocket sends that watches tables of a game."""
+    return (
+        frames.WatchedFrame
+        | frames.UnwatchedFrame
+        | frames.DecisionFrame[TableEvent | game.projection.events]  # type: ignore[name-defined] # known at run time
+        | frames.ResetFrame
+        | frames.LaggedFrame
+        | frames.EndedFrame
+        | frames.AnswerFrame
+        | frames.ErrorFrame[_problem_of(None)]  # type: ignore[misc] # the same
+    )
 
 
 def _problem_of(game: AnyGame | None) -> object:

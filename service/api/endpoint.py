@@ -70,6 +70,7 @@ class Endpoint:
     scope     what that token must be able to do
     scope_of  what it must be able to do instead for some bodies, by what tells these
     tag       the game or the area that it belongs to
+    socket    whether the same can be asked over a WebSocket (service/api/socket.py)
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -91,6 +92,7 @@ class Endpoint:
     scope: Needed = ANY
     scope_of: Mapping[str, Needed] = field(default_factory=dict)
     tag: str = "service"
+    socket: bool = False
 
     async def answer(self, request: AnyRequest) -> ASGIResponse:
         """Let the handler answer a request whose path, query and headers are as stated here."""

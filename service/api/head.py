@@ -18,7 +18,8 @@ class Bounds(NamedTuple):
     that of a body. `idle_s` is how long a connection may lie still between requests: longer than the two minutes that
     proxies keep theirs, for who closes first cuts off the other's next request, and long enough to think about a move.
     `stall_s` is how long a client may take nothing of an answer, `linger_s` how long its rest is awaited after a
-    refusal. `connections` is for each worker.
+    refusal. `connections` is for each worker. A message on a WebSocket holds what a request's head and body may; after
+    `ping_s` without another word the client is asked whether it is there, and has `pong_s` to say so.
     """
 
     head: int = 16_384
@@ -30,6 +31,9 @@ class Bounds(NamedTuple):
     stall_s: float = 30.0
     linger_s: float = 3.0
     connections: int = 4_096
+    message: int = 16_384 + MAX_BODY
+    ping_s: float = 15.0
+    pong_s: float = 20.0
 
     @property
     def framed(self) -> int:

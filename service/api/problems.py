@@ -43,6 +43,7 @@ from service.errors import (
     Unconfirmed,
     Unreadable,
     Unsupported,
+    UpgradeRequired,
 )
 from service.game import LISTED, REASONS, NotHost, NotSeated, Refused
 from service.logs import kind_and_place
@@ -113,6 +114,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     TooLarge: (413, "too_large"),
     Unsupported: (415, "unsupported_media_type"),
     KeyReused: (422, "key_reused"),
+    UpgradeRequired: (426, "upgrade_required"),
     TooMany: (429, "too_many_requests"),
     TooManyStreams: (429, "too_many_streams"),
     TooManyTables: (429, "too_many_tables"),
@@ -149,6 +151,7 @@ TITLES: Mapping[int, str] = {
     413: "Content Too Large",
     415: "Unsupported Media Type",
     422: "Unprocessable Content",
+    426: "Upgrade Required",
     429: "Too Many Requests",
     431: "Request Header Fields Too Large",
     500: "Internal Server Error",
@@ -278,6 +281,8 @@ def _headers(status: int) -> dict[str, str]:
     match status:
         case HTTPStatus.UNAUTHORIZED:
             return {"WWW-Authenticate": 'Bearer realm="evenfold"'}
+        case HTTPStatus.UPGRADE_REQUIRED:
+            return {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
         case HTTPStatus.SERVICE_UNAVAILABLE:
             return {"Retry-After": str(RETRY_AFTER_S)}
         case _:

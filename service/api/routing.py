@@ -110,9 +110,9 @@ def to_framework(routes: Iterable[Endpoint]) -> list[HTTPRouteHandler]:
 
 
 def _handler(route: Endpoint) -> HTTPRouteHandler:
-    # An answer brings its own status; to the framework 204 would promise that the handler returns nothing.
+    # An answer brings its own status; to the framework 101 and 204 would promise that the handler returns nothing.
     status = HTTPStatus(min(route.answers))
-    known = HTTPStatus.OK if status is HTTPStatus.NO_CONTENT else status
+    known = HTTPStatus.OK if status in {HTTPStatus.SWITCHING_PROTOCOLS, HTTPStatus.NO_CONTENT} else status
 
     async def answered(request: OfFramework) -> ASGIResponse:
         return await route.answer(AnyRequest(request.scope, request.receive))

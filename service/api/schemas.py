@@ -17,6 +17,7 @@ from msgspec.structs import StructConfig
 
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
+from service.api.frames import CommandMessage, Frame, SocketMessage, UnwatchMessage, WatchMessage
 from service.game import AnyGame
 from service.referee import Create
 
@@ -48,7 +49,10 @@ class ServiceBy(Struct, frozen=True):
 
 
 # Structs whose wire has fewer shapes than their fields allow.
-_SHAPES: Mapping[object, tuple[type[Struct], ...]] = {By: (SeatBy, RoleBy, ServiceBy)}
+_SHAPES: Mapping[object, tuple[type[Struct], ...]] = {
+    By: (SeatBy, RoleBy, ServiceBy),
+    SocketMessage: (WatchMessage, UnwatchMessage, CommandMessage),
+}
 
 # Unions by the last part of their names.
 _UNIONS: Mapping[str, str] = {
@@ -56,6 +60,7 @@ _UNIONS: Mapping[str, str] = {
     "RecordedCommand": "All that decisions of a table answer, opening it and sitting down too; `type` tells which.",
     "LegalCommand": "What `legal` can list: the game's own commands; `type` tells which.",
     "Event": "What can happen at a table of the game; `type` tells which.",
+    "Frame": "What a WebSocket sends that watches tables of the game; `type` tells which.",
 }
 
 # Sets of cards bear their own names, in printed order.
@@ -83,7 +88,7 @@ class Schemas:
     def namespace(self, kind: object) -> str:
         """Return whose a class is: a game's name, `table`, or nobody's (empty)."""
         tag = kind.__struct_config__.tag if isinstance(kind, type) and issubclass(kind, Struct) else None
-        if tag is not None:
+        if tag is not None and "." in str(tag):
             return str(tag).partition(".")[0]
         if arguments := get_args(kind):
             return self._shared(self.namespace(part) for part in _members(arguments))
@@ -123,6 +128,8 @@ class Schemas:
                 return {"type": "boolean"}
             case inspect.NoneType():
                 return {"type": "null"}
+            case inspect.RawType():
+                return {}
             case _:
                 raise TypeError(f"the document has no words for {kind}")
 
@@ -169,8 +176,8 @@ class Schemas:
             "oneOf": options,
             "discriminator": {"propertyName": "type", "mapping": mapping},
         }
-        if kind == "Event":
-            # A new meaning is a new event.
+        if kind in {"Event", "Frame"}:
+            # A new meaning is a new event, and a new kind of word a new frame.
             schema["x-open"] = True
         return self._component(name, frozenset(classes), schema)
 
@@ -181,8 +188,9 @@ class Schemas:
         `RecordedCommand` all that the log has.
         """
         whose = {self.namespace(cls) for cls in classes}
-        if issubclass(classes[0], Event):
-            name = "Event"
+        first = _plain(classes[0])
+        if issubclass(first, Event | Frame):
+            name = "Event" if issubclass(first, Event) else "Frame"
         elif "table" not in whose:
             name = "LegalCommand"
         else:

@@ -190,6 +190,7 @@ class TableRoutes:
             errors=(400, 401, 403, 409, 413, 415, 422, 429, 503),
             scope=HOST,
             tag=self._game.name,
+            socket=True,
         )
 
     async def create(self, request: AnyRequest) -> ASGIResponse:
@@ -263,6 +264,7 @@ class TableRoutes:
             scope=PLAY,
             scope_of={"a body with `bot`": HOST},
             tag=self._game.name,
+            socket=True,
         )
 
     async def sit(self, request: AnyRequest) -> ASGIResponse:
@@ -311,6 +313,7 @@ class TableRoutes:
             errors=COMMAND_ERRORS,
             scope=HOST,
             tag=self._game.name,
+            socket=True,
         )
 
     async def start(self, request: AnyRequest) -> ASGIResponse:
@@ -342,6 +345,7 @@ class TableRoutes:
             scope=PLAY,
             scope_of={"`table.abandon`": HOST},
             tag=self._game.name,
+            socket=True,
         )
 
     async def command(self, request: AnyRequest) -> ASGIResponse:

@@ -1,8 +1,8 @@
 """The API as schemathesis sees it: the shipped document, what is checked of each answer, and who asks.
 
 Left out, for JSON Schema can't say it: a valid request may be refused by a rule (409), for its version (412), for its
-key (422) or for coming too often (429). A request outside the document is never refused by a rule: the contract is
-looked at first.
+key (422) or for coming too often (429), and the address of a WebSocket takes a handshake alone (426). A request outside
+the document is never refused by a rule: the contract is looked at first.
 """
 
 from typing import Any
@@ -23,7 +23,9 @@ ROUTES = endpoints(SHIPPED)
 DOCUMENT = msgspec.json.decode(msgspec.json.encode(document(ROUTES, SHIPPED)))
 
 CHECKS = {
-    "positive_data_acceptance": {"expected-statuses": ["2xx", "304", "401", "403", "404", "409", "412", "422", "429"]},
+    "positive_data_acceptance": {
+        "expected-statuses": ["2xx", "304", "401", "403", "404", "409", "412", "422", "426", "429"]
+    },
     "negative_data_rejection": {"expected-statuses": ["400", "401", "403", "404", "405", "406", "413", "415", "431"]},
     "missing_required_header": {"expected-statuses": ["400", "401", "415"]},
 }

@@ -33,6 +33,7 @@ from service.errors import (
     Unconfirmed,
     Unreadable,
     Unsupported,
+    UpgradeRequired,
 )
 from service.game import Refused
 from tests.contract.api import ROUTES, SHIPPED
@@ -68,6 +69,7 @@ OBSTACLES: list[Obstacle] = [
     Unconfirmed("table:" + ID, 42),
     Unreadable(),
     Unsupported("Not so."),
+    UpgradeRequired(),
 ]
 
 

@@ -132,7 +132,10 @@ def expected(route: Endpoint, role: str, game: AnyGame) -> Verdict:
         return 403, "forbidden"
     if not is_of_a_table(route):
         # Tokens are one's own: that of a stranger is not known to be there.
-        return (404, "not_found") if "{token}" in route.path else (min(route.answers), None)
+        if "{token}" in route.path:
+            return 404, "not_found"
+        # A WebSocket takes a handshake alone.
+        return (426, "upgrade_required") if 101 in route.answers else (min(route.answers), None)
     if route.tag != game.name:
         return 404, "not_found"
     return _at_table(route, role)

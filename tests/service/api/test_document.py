@@ -214,8 +214,9 @@ def test_a_union_is_exclusive_and_its_structs_are_told_apart_by_their_type() -> 
     for place, union in unions().items():
         structs = [part for part in union["oneOf"] if part.get("$ref") and "properties" in referred(part)]
         # Of what a stream's lines hold, decisions alone have no type: they are as they are in a page. The lines of a
-        # record are told apart by what they must have.
-        if len(structs) < 2 or place == "By" or place.endswith("Record") or structs[1]["$ref"].endswith("/Word"):
+        # record are told apart by what they must have, and so are the messages to a socket.
+        known = {"By", "SocketMessage"}
+        if len(structs) < 2 or place in known or place.endswith("Record") or structs[1]["$ref"].endswith("/Word"):
             continue
         assert len(structs) == len(union["oneOf"]), place
         mapping = union["discriminator"]["mapping"]
@@ -225,6 +226,16 @@ def test_a_union_is_exclusive_and_its_structs_are_told_apart_by_their_type() -> 
             struct = referred({"$ref": reference})
             assert struct["properties"]["type"] == {"type": "string", "const": tag}
             assert "type" in struct["required"]
+
+
+def test_a_message_to_a_socket_is_one_of_three() -> None:
+    message = validator(SCHEMAS["SocketMessage"])
+    watch, command = {"table": "0" * 26}, {"id": "c", "path": "/v1"}
+    for right in ({"watch": {**watch, "after": 4}}, {"watch": watch}, {"unwatch": watch}, {"command": command}):
+        assert message.is_valid(right), right
+    assert not message.is_valid({"watch": watch, "unwatch": watch})
+    for name, part in (("look", watch), ("watch", {}), ("command", {"id": "c"})):
+        assert not message.is_valid({name: part}), name
 
 
 def test_no_union_is_anything_but_one_of() -> None:

@@ -20,7 +20,13 @@ from tests.service.api.conftest import Company
 ROOT = Path(__file__).parents[3]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 SHIPPED = games.find()
-PAGES = ["/docs", "/docs/problems", "/docs/shuffle", *(f"/v1/games/{game.name}/rules" for game in SHIPPED)]
+PAGES = [
+    "/docs",
+    "/docs/problems",
+    "/docs/shuffle",
+    "/docs/sockets",
+    *(f"/v1/games/{game.name}/rules" for game in SHIPPED),
+]
 ROUTES = endpoints(SHIPPED)
 
 

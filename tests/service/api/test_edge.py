@@ -165,8 +165,8 @@ def test_head_has_the_headers_of_get_and_no_body(url: str, company: Company, rou
     with line(url) as raw:
         raw.send(request(target, bearer, method="GET") + request(target, bearer, method="HEAD") + request("/healthz"))
         get, head, after = raw.answer(), raw.answer(bodiless=True), raw.answer()
-    unfinished = 409 if route.path.endswith("/record") else 200
-    assert (get.status, after.status) == (unfinished, 200)
+    expected = 409 if route.path.endswith("/record") else 426 if 101 in route.answers else 200
+    assert (get.status, after.status) == (expected, 200)
     assert head.status == get.status
     own = {"date", "x-request-id", "transfer-encoding"}
     if route.path == "/metrics":

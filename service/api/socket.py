@@ -1,0 +1,442 @@
+"""The WebSocket: several tables on one connection, and commands, which are the routes' own requests.
+
+A command becomes the request that it would be over HTTP, and goes through the same layers to the same handler: so its
+body, its keys, its limits, its answer and its problems can't be others. What happens at a table that is watched is what
+its stream of events would say. What is asked of one table is done in the order of its asking, what is asked of several
+at once; so many things may be under way, and a client that asks for more is not read until some are done.
+
+Who may open one is decided by the same route too, before the handshake is answered; so whoever may not gets the problem
+that HTTP has for it, and no frame. That a page's origin may is the operator's wish, and no security: no browser adds a
+token by itself, as it does a cookie.
+"""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing, suppress
+from functools import partial
+from typing import Final, assert_never, cast
+
+import msgspec
+from litestar.enums import ScopeType
+from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp, HTTPReceiveMessage, HTTPScope, Message, Receive, Scope, Send, WebSocketScope
+from msgspec import UNSET
+
+from events.base import Id
+from service.api import frames, problems
+from service.api.answers import empty
+from service.api.cors import Origins
+from service.api.edge import Edge
+from service.api.endpoint import Endpoint
+from service.api.eventstream import Streams
+from service.api.frames import OwnId, SocketCommand, SocketMessage, Unwatch, UnwatchedFrame, Watch, WatchedFrame
+from service.api.requests import KNOWN, AnyRequest, identity, parsed, stream_identity
+from service.api.websocket import PATH, RESTART
+from service.auth.tokens import Identity
+from service.auth.vigil import Vigil
+from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
+from service.live import Live
+from service.logs import FIELDS, Mark, marked
+from service.metrics import Counter, Gauge
+from service.presence import Presence
+from service.tables import Asked, Tables
+
+MAX_WATCHED: Final = 256
+"""How many tables one socket may watch at once."""
+
+UNDER_WAY: Final = 32
+"""How much that a client asked for may be under way at once."""
+
+TOKEN_ENDED: Final = 4401
+"""The code that a socket is closed with when its token has ended."""
+
+FINISH_S: Final = 5.0
+"""How long what is under way may take when the server is to end."""
+
+CLOSE_S: Final = 1.0
+"""How long a client that takes nothing is waited for before it is not told why its socket is closed."""
+
+_SWITCHING = 101
+_ADMITTED = "admitted"
+_JSON = (b"content-type", b"application/json")
+
+_message = msgspec.json.Decoder(SocketMessage)
+_logger = logging.getLogger(__name__)
+_open = Gauge("evenfold_sockets", "sum", "WebSockets that are open.")
+_sent = Counter("evenfold_socket_frames_total", "Frames sent over WebSockets, by what they are.", "type")
+_received = Counter("evenfold_socket_messages_total", "Messages that clients sent over WebSockets.")
+
+
+async def open_socket(request: AnyRequest) -> ASGIResponse:
+    """Let a client open a WebSocket, if its request is the handshake of one."""
+    origins: Origins = request.app.state.origins
+    if not origins.admit(cast("WebSocketScope", request.scope)):
+        raise Forbidden("Pages of this origin may open no WebSocket here.")
+    who = await stream_identity(request)
+    if _ADMITTED not in request.scope["state"]:
+        raise UpgradeRequired
+    request.app.state.streams.admit(who.account)
+    request.scope["state"][_ADMITTED] = who
+    return empty(_SWITCHING)
+
+
+class Sockets:
+    """The application with its WebSockets: in front of the routes, which they are made of."""
+
+    def __init__(self, http: ASGIApp, routes: Iterable[Endpoint]) -> None:
+        """Answer by the application of these routes."""
+        self._http = http
+        self._takes = re.compile("|".join(_written(route.path) for route in routes if route.socket))
+        self._open = 0
+        _open.set(0)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a socket, or pass a request on."""
+        if scope["type"] != ScopeType.WEBSOCKET:
+            await self._http(scope, receive, send)
+            return
+        # A client that is gone is no error.
+        with suppress(OSError):
+            await self._meet(scope, receive, send)
+
+    async def ask(self, scope: HTTPScope, body: bytes = b"") -> "_Collected":
+        """Answer a request that came over a socket."""
+        answer = _Collected(body)
+        app = self._http if self._takes.fullmatch(scope["path"]) else _NOWHERE
+        await app(scope, answer.receive, answer.send)
+        return answer
+
+    async def _meet(self, scope: WebSocketScope, receive: Receive, send: Send) -> None:
+        """Answer the handshake as the route does, and serve the socket if that opens it."""
+        await receive()
+        request = cast(
+            "HTTPScope", {**scope, "type": "http", "method": "GET", "state": {**scope["state"], _ADMITTED: None}}
+        )
+        answer = _Collected()
+        await self._http(request, answer.receive, answer.send)
+        if answer.status != _SWITCHING:
+            start = {"type": "websocket.http.response.start", "status": answer.status, "headers": answer.headers}
+            await send(cast("Message", start))
+            await send(cast("Message", {"type": "websocket.http.response.body", "body": answer.body}))
+            return
+        await send({"type": "websocket.accept", "subprotocol": None, "headers": answer.headers})
+        name = dict(answer.headers)[b"x-request-id"].decode()
+        marked.set(mark := Mark(name))
+        self._count(1)
+        began = time.perf_counter()
+        code = 1006
+        try:
+            code = await Socket(self, request, receive, send).serve()
+        finally:
+            self._count(-1)
+            fields = {"route": PATH, "code": code, "seconds": round(time.perf_counter() - began, 1)}
+            _logger.info("a socket was closed with %d after %s s", code, fields["seconds"], extra={FIELDS: fields})
+            mark.over = True
+
+    def _count(self, more: int) -> None:
+        self._open += more
+        _open.set(self._open)
+
+
+class Socket:
+    """One WebSocket, once it is open."""
+
+    def __init__(self, sockets: Sockets, request: HTTPScope, receive: Receive, send: Send) -> None:
+        """Serve whoever sent the request that opened it."""
+        state = request["litestar_app"].state
+        self._sockets = sockets
+        self._tables: Tables = state.tables
+        self._live: Live = state.live
+        self._presence: Presence = state.presence
+        self._vigil: Vigil = state.vigil
+        self._streams: Streams = state.streams
+        self._request = AnyRequest(request, receive)
+        self._who: Identity = request["state"][_ADMITTED]
+        # A token is looked at anew with each message; what a ticket opened is as good as the vigil says.
+        authorization = [header for header in request["headers"] if header[0] == b"authorization"]
+        self._known = {} if authorization else {KNOWN: self._who}
+        request["state"].update(self._known)
+        self._headers = [_JSON, *authorization]
+        self._base: dict[str, object] = {**request, "method": "POST", "query_string": b""}
+        self._receive = receive
+        self._send = send
+        self._watched: dict[str, asyncio.Task[None]] = {}
+        self._room = asyncio.Semaphore(UNDER_WAY)
+        self._turns: set[asyncio.Task[None]] = set()
+        self._last: dict[str, asyncio.Task[None]] = {}
+
+    async def serve(self) -> int:
+        """Take messages until either side ends it; return the code that it was closed with."""
+        with self._vigil.keep(self._who) as ending, self._streams.opened(self._who.account, lambda: None):
+            reading = asyncio.create_task(self._read())
+            over = asyncio.create_task(ending.wait())
+            try:
+                await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)
+                if not reading.done():
+                    await self._quit(reading)
+                    return await self._close(TOKEN_ENDED, "the token has ended")
+                code = reading.result()
+                if code == RESTART:
+                    await self._finish()
+                    await self._close(RESTART, "the service restarts")
+                return code
+            finally:
+                await self._quit(reading, over)
+
+    # What the client says
+
+    async def _read(self) -> int:
+        """Take messages until the client has closed, or is gone, or the server is to end; return the code of it."""
+        while True:
+            event = await self._receive()
+            if event["type"] == "websocket.disconnect":
+                return event["code"]
+            if event["type"] == "websocket.receive":
+                _received.add()
+                await self._take(event.get("text"))
+
+    async def _take(self, text: str | None) -> None:
+        try:
+            wanted = _said(text)
+        except Malformed as malformed:
+            await self._in_turn("", partial(self._object, malformed, _named(text)))
+            return
+        match wanted:
+            case Watch():
+                await self._in_turn(wanted.table, partial(self._watch, wanted))
+            case Unwatch():
+                await self._in_turn(wanted.table, partial(self._unwatch, wanted))
+            case SocketCommand():
+                await self._in_turn(_table_in(wanted.path), partial(self._command, wanted))
+            case _:
+                assert_never(wanted)
+
+    async def _in_turn(self, table: str, act: Callable[[], Awaitable[None]]) -> None:
+        """Do something after all else that was asked of the same table; wait while too much is under way."""
+        await self._room.acquire()
+        turn = asyncio.create_task(self._turn(self._last.get(table), table, act))
+        self._last[table] = turn
+        self._turns.add(turn)
+        turn.add_done_callback(partial(self._done, table))
+
+    async def _turn(self, before: asyncio.Task[None] | None, table: str, act: Callable[[], Awaitable[None]]) -> None:
+        if before is not None:
+            await asyncio.wait((before,))
+        with suppress(_Gone):
+            try:
+                await act()
+            except _Gone:
+                raise
+            except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
+                await self._fail(error, {"table": table})
+
+    def _done(self, table: str, turn: asyncio.Task[None]) -> None:
+        self._room.release()
+        self._turns.discard(turn)
+        if self._last.get(table) is turn:
+            del self._last[table]
+
+    # What is done about it
+
+    async def _command(self, command: SocketCommand) -> None:
+        """Post it to its route, and send the answer."""
+        headers = [*self._headers]
+        for name, value in (
+            (b"idempotency-key", command.key),
+            (b"if-match", command.if_match),
+            (b"prefer", command.prefer),
+        ):
+            if value is not UNSET:
+                headers.append((name, value.encode()))
+        path = command.path
+        scope = {**self._base, "path": path, "raw_path": path.encode(), "headers": headers, "state": {**self._known}}
+        body = b"" if command.body is UNSET else bytes(command.body)
+        answer = await self._sockets.ask(cast("HTTPScope", scope), body)
+        await self._tell("answer", frames.answered(command.id, answer.status, answer.headers, answer.body))
+
+    async def _watch(self, wanted: Watch) -> None:
+        """Follow a table from a version on; one that is followed already is followed from there instead."""
+        who = await identity(self._request)
+        asked = await self._tables.asked(who.account, wanted.table)
+        version = (await self._tables.look(asked)).version
+        if wanted.table not in self._watched and len(self._watched) >= MAX_WATCHED:
+            message = f"A socket watches at most {MAX_WATCHED} tables; unwatch one first."
+            raise TooMany(message, "watched-tables", MAX_WATCHED, None, 1)
+        await self._leave(wanted.table)
+        await self._tell("watched", frames.told(WatchedFrame(wanted.table, wanted.after, version)))
+        self._watched[wanted.table] = asyncio.create_task(self._follow(asked, wanted.after))
+
+    async def _unwatch(self, wanted: Unwatch) -> None:
+        await identity(self._request)
+        await self._leave(wanted.table)
+        await self._tell("unwatched", frames.told(UnwatchedFrame(wanted.table)))
+
+    async def _object(self, malformed: Malformed, said: dict[str, str]) -> None:
+        """Tell a client that its message is none; that counts as a request, like one whose body is no good."""
+        try:
+            await identity(self._request)
+        except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
+            await self._fail(error, said)
+        else:
+            await self._fail(malformed, said)
+
+    async def _leave(self, table: str) -> None:
+        following = self._watched.pop(table, None)
+        if following is not None:
+            following.cancel()
+            await asyncio.wait((following,))
+
+    async def _follow(self, asked: Asked, after: int) -> None:
+        """Send what happens at a table, until play ends there, or the client is too slow."""
+        table = asked.table
+        with suppress(_Gone):
+            try:
+                with self._presence.attending(asked.player, table):
+                    async with aclosing(self._live.frames(asked, after)) as following:
+                        async for kind, version, data in following:
+                            decision = data if kind == "decision" else b""
+                            await self._tell(kind, frames.of_table(kind, table, version, decision))
+            except _Gone:
+                raise
+            except Exception as error:  # noqa: BLE001 whatever it is, it is told as a problem
+                await self._fail(error, {"table": table})
+        if self._watched.get(table) is asyncio.current_task():
+            del self._watched[table]
+
+    # What the client is told
+
+    async def _fail(self, error: Exception, said: dict[str, str]) -> None:
+        answer = _Collected()
+        await problems.met(self._request.scope, error)(self._request.scope, answer.receive, answer.send)
+        await self._tell("error", frames.failed(answer.body, answer.headers, said))
+
+    async def _tell(self, kind: str, frame: bytes) -> None:
+        """Send a frame; wait while the client takes nothing, raise _Gone where there is none any more."""
+        try:
+            await self._send({"type": "websocket.send", "text": frame.decode(), "bytes": None})
+        except OSError:
+            raise _Gone from None
+        _sent.add(kind)
+
+    async def _close(self, code: int, reason: str) -> int:
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await self._send({"type": "websocket.close", "code": code, "reason": reason})
+        return code
+
+    # The end
+
+    async def _finish(self) -> None:
+        """Follow no table any more, and let what is under way be answered."""
+        await _ended(*self._watched.values())
+        if self._turns:
+            await asyncio.wait(self._turns, timeout=FINISH_S)
+
+    async def _quit(self, *others: asyncio.Task[object]) -> None:
+        """Give up all that goes on."""
+        await _ended(*others, *self._turns, *self._watched.values())
+
+
+class _Collected:
+    """The answer to a request that came over a socket."""
+
+    __slots__ = ("_body", "body", "headers", "status")
+
+    def __init__(self, body: bytes = b"") -> None:
+        """Give the application this body."""
+        self._body: bytes | None = body
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.body = b""
+
+    async def receive(self) -> HTTPReceiveMessage:
+        """Return the whole body, and after it that there is no more."""
+        if self._body is None:
+            return {"type": "http.disconnect"}
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        """Keep a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = list(message["headers"])
+        elif message["type"] == "http.response.body":
+            self.body += message["body"]
+
+
+class _Gone(Exception):
+    """The client is."""
+
+
+async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer what is posted to no route that a socket takes."""
+    await problems.refusal(NotFound("Over a socket nothing can be posted to this address."))(scope, receive, send)
+
+
+_NOWHERE = Edge(_nowhere)
+
+
+async def _ended(*tasks: asyncio.Task[object]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+def _written(template: str) -> str:
+    """Return the pattern of the paths that a route's template stands for."""
+    return "".join(
+        "[!-$&-.0-~]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", template)
+    )
+
+
+def _table_in(path: str) -> str:
+    """Return the table that a path names, or else the path."""
+    _, _, _, _, *rest = [*path.split("/"), *("",) * 4]  # /v1/{game}/tables/{table}/…
+    return rest[0] or path
+
+
+def _said(text: str | None) -> Watch | Unwatch | SocketCommand:
+    """Return what a message says; raise Malformed where it is none."""
+    if text is None:
+        raise Malformed("A message is JSON in a text message, never a binary one.", "")
+    match parsed(text, _message, "message").said():
+        case (said,):
+            return said
+        case _:
+            raise Malformed("A message has one member: `watch`, `unwatch` or `command`.", "")
+
+
+def _named(text: str | None) -> dict[str, str]:
+    """Return the `id` or the `table` that a message which is none names, as far as that can be read."""
+    try:
+        said = msgspec.json.decode(text or "")
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return {}
+    for member, name, kind in (("command", "id", OwnId), ("watch", "table", Id), ("unwatch", "table", Id)):
+        with suppress(AttributeError, KeyError, TypeError, msgspec.ValidationError):
+            return {name: msgspec.convert(said[member][name], kind)}
+    return {}
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        method="GET",
+        path=PATH,
+        name="openSocket",
+        summary="Open a WebSocket: several tables on one connection, and commands.",
+        about="""
+        Takes the handshake of a WebSocket (RFC 6455) in HTTP/1.1. [How it is spoken](/docs/sockets) takes a page.
+        """,
+        handler=open_socket,
+        answers={101: None},
+        errors=(400, 401, 403, 426, 429, 503),
+        ticketed=True,
+        tag="tables",
+    ),
+)

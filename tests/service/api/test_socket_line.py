@@ -1,0 +1,312 @@
+"""A WebSocket on the wire: sizes, pings, who takes nothing, who goes away, and the end of the server."""
+
+import asyncio
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import uvicorn
+from litestar import Litestar
+from uvicorn.server import ServerState
+
+from service.api.connection import Connection
+from service.api.head import Bounds
+from service.live import Live
+from tests.raw import RawLine, line
+from tests.served import Person, served
+from tests.service.api.test_socket import await_that, bearing, handshake, masked, path_of, somebody
+from tests.sizes import sized
+from tests.sockets import opened
+
+TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
+USUAL = Bounds()
+HASTY = Bounds(stall_s=0.6, linger_s=0.2, ping_s=0.2, pong_s=0.3)
+
+
+class Seen:
+    """A server, as it is from within."""
+
+    def __init__(self) -> None:
+        self.config: uvicorn.Config | None = None
+        self.state: ServerState | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def protocol(self, bounds: Bounds) -> type[Connection]:
+        """Return the class of connections by which it is seen."""
+        seen = self
+
+        class Observed(Connection):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                seen.config, seen.state, seen.loop = self._config, self._state, self._loop
+                # So that little is under way on the loopback, and who takes nothing is soon seen to take nothing.
+                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
+                super().connection_made(transport)
+
+        Observed.bounds = bounds
+        return Observed
+
+    def of(self, look: Callable[[], object]) -> Any:  # noqa: ANN401 whatever is looked at
+        """Return what is seen in the server's own thread."""
+        assert self.loop is not None
+
+        async def looked() -> object:
+            return look()
+
+        return asyncio.run_coroutine_threadsafe(looked(), self.loop).result(20)
+
+    def tasks(self) -> int:
+        """Return how many tasks there are."""
+        count: int = self.of(lambda: len(asyncio.all_tasks()))
+        return count
+
+    def live(self) -> Live:
+        """Return what tables are read by."""
+        assert self.config is not None
+        app = self.config.loaded_app
+        assert isinstance(app, Litestar)
+        live: Live = app.state.live
+        return live
+
+    def connections(self) -> int:
+        """Return how many connections there are."""
+        assert self.state is not None
+        return len(self.state.connections)
+
+
+@contextmanager
+def observed(valkey_url: str, keys: Path, bounds: Bounds = USUAL) -> Iterator[tuple[str, Seen]]:
+    """Serve, and let it be seen from within."""
+    seen = Seen()
+    with served(valkey_url, keys, protocol=seen.protocol(bounds)) as url:
+        yield url, seen
+
+
+@contextmanager
+def raw_socket(url: str, person: Person) -> Iterator[RawLine]:
+    """Open a WebSocket, frame by frame."""
+    with line(url) as raw:
+        raw.send(handshake(bearing(person)))
+        assert raw.head()[0] == 101
+        yield raw
+
+
+def frame(kind: int, data: bytes = b"", *, fin: bool = True) -> bytes:
+    """Write a frame as a client does, masked by zeros."""
+    head = bytes(((0x80 if fin else 0) | kind,))
+    size = len(data)
+    if size < 126:
+        return head + bytes((0x80 | size,)) + b"\0\0\0\0" + data
+    return (
+        head
+        + struct.pack("!BH" if size < 65_536 else "!BQ", 0x80 | (126 if size < 65_536 else 127), size)
+        + b"\0\0\0\0"
+        + data
+    )
+
+
+def read(raw: RawLine) -> tuple[int, bytes]:
+    """Read a frame of the server's, whole and unmasked: what it is, and its data."""
+    first, second = raw.read(2)
+    assert first & 0xF0 == 0x80
+    assert second < 128
+    size = second
+    if second == 126:
+        (size,) = struct.unpack("!H", raw.read(2))
+    elif second == 127:
+        (size,) = struct.unpack("!Q", raw.read(8))
+    return first & 0xF, raw.read(size)
+
+
+def code_of(raw: RawLine) -> int:
+    """Read on to the server's close, and return its code."""
+    while True:
+        kind, data = read(raw)
+        if kind == CLOSE:
+            (code,) = struct.unpack("!H", data[:2])
+            return int(code)
+
+
+def watching(table: str) -> bytes:
+    return json.dumps({"watch": {"table": table}}).encode()
+
+
+@pytest.fixture
+def table(ada: Person) -> str:
+    opened_table: str = ada.post("/v1/chinkway/tables").json()["table"]
+    return opened_table
+
+
+# --- Frames ---
+
+
+def test_what_comes_byte_by_byte_and_in_fragments_is_one_message(url: str, ada: Person, table: str) -> None:
+    message = watching(table)
+    with raw_socket(url, ada) as raw:
+        whole = frame(TEXT, message[:9], fin=False) + frame(PING, b"?") + frame(0, message[9:])
+        for at in range(len(whole)):
+            raw.send(whole[at : at + 1])
+        assert read(raw) == (PONG, b"?")
+        assert b'"type":"watched"' in read(raw)[1]
+
+
+def test_what_came_with_the_handshake_is_not_lost(url: str, ada: Person, table: str) -> None:
+    with line(url) as raw:
+        raw.send(handshake(bearing(ada)) + frame(PING, b"!") + masked(watching(table)))
+        assert raw.head()[0] == 101
+        assert read(raw) == (PONG, b"!")
+        assert b'"type":"watched"' in read(raw)[1]
+
+
+@pytest.mark.parametrize("size", [125, 126, 65_535, 65_536, 81_920])
+def test_a_message_of_any_allowed_size_is_heard(url: str, ada: Person, size: int) -> None:
+    with raw_socket(url, ada) as raw:
+        raw.send(frame(TEXT, b"[" + b" " * (size - 2) + b"]"))
+        assert b"Expected `object`, got `array`" in read(raw)[1]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_message_without_measure_is_not_even_read(url: str, ada: Person, *, whole: bool) -> None:
+    with raw_socket(url, ada) as raw:
+        parts = (
+            [frame(TEXT, b" " * 81_921)] if whole else [frame(TEXT, b" " * 80_000, fin=False), frame(0, b" " * 1_921)]
+        )
+        for part in parts:
+            raw.send(part)
+        assert code_of(raw) == 1009
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (frame(TEXT, b"\xff"), 1007),
+        (frame(0x3, b""), 1002),
+        (frame(0, b"a"), 1002),
+        (b"\x81\x01a", 1002),
+        (b"\xf1\x80\0\0\0\0", 1002),
+        (frame(PING, b"x" * 126), 1002),
+        (frame(CLOSE, b"\x00"), 1002),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 1002),
+    ],
+)
+def test_what_is_no_websocket_closes_it(url: str, ada: Person, sent: bytes, code: int) -> None:
+    with raw_socket(url, ada) as raw:
+        raw.send(sent)
+        assert code_of(raw) == code
+
+
+def test_noise_closes_sockets_and_does_no_harm(url: str, ada: Person, caplog: pytest.LogCaptureFixture) -> None:
+    rng = Random(5)
+    for _ in range(sized(40, 200, 2_000)):
+        with raw_socket(url, ada) as raw:
+            raw.send(rng.randbytes(rng.randrange(1, 200)))
+            raw.socket.shutdown(socket.SHUT_WR)
+            while raw.read(1_000):
+                pass
+    assert ada.get("/readyz").status_code == 200
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_a_close_is_answered_by_a_close(url: str, ada: Person) -> None:
+    with raw_socket(url, ada) as raw:
+        raw.send(frame(CLOSE, struct.pack("!H", 1001)))
+        assert read(raw) == (CLOSE, struct.pack("!H", 1001))
+        assert raw.is_closed()
+
+
+# --- Who takes nothing, or says nothing ---
+
+
+def test_who_answers_no_ping_is_given_up(valkey_url: str, tmp_path: Path) -> None:
+    with observed(valkey_url, tmp_path, HASTY) as (url, _), somebody(url) as ada, raw_socket(url, ada) as raw:
+        kind, asked = read(raw)
+        assert kind == PING
+        raw.send(frame(PONG, asked))
+        assert read(raw)[0] == PING
+        assert code_of(raw) == 1011
+        assert raw.is_closed()
+
+
+def test_who_takes_nothing_is_cut_off_and_costs_the_others_nothing(valkey_url: str, tmp_path: Path) -> None:
+    with observed(valkey_url, tmp_path, HASTY._replace(ping_s=60)) as (url, seen), somebody(url) as ada:
+        table = ada.post("/v1/chinkway/tables").json()["table"]
+        with raw_socket(url, ada) as raw, opened(url, ada.token) as other:
+            raw.send(masked(watching(table)))
+            other.watch(table)
+            saying = threading.Thread(target=flood, args=(raw, frame(TEXT, b'{"%b": 1}' % (b"x" * 900))))
+            saying.start()
+            while saying.is_alive():
+                assert other.post(path_of(table, "seats"), {"chair": 1})["status"] == 400
+            assert other.post(path_of(table, "seats"), {"seat": 1})["status"] == 201
+            assert other.until(lambda frame: frame.get("version") == 2)["type"] == "decision"
+        await_that(lambda: seen.connections() == 1)
+
+
+def flood(raw: RawLine, sent: bytes) -> None:
+    """Send the same again and again, and take nothing, until the server cuts the line."""
+    raw.socket.settimeout(20)
+    with suppress(ConnectionError):
+        while True:
+            raw.socket.sendall(sent)
+
+
+def test_who_takes_no_pongs_is_cut_off_as_well(valkey_url: str, tmp_path: Path) -> None:
+    with observed(valkey_url, tmp_path, HASTY._replace(ping_s=60)) as (url, seen), somebody(url) as ada:
+        with raw_socket(url, ada) as raw:
+            flood(raw, frame(PING, b"x" * 100) * 100)
+        await_that(lambda: seen.connections() == 1)
+
+
+# --- Who goes away ---
+
+
+def test_sockets_that_come_and_go_leave_no_task_and_no_watch(valkey_url: str, tmp_path: Path) -> None:
+    with observed(valkey_url, tmp_path) as (url, seen), somebody(url) as ada:
+        table = ada.post("/v1/chinkway/tables").json()["table"]
+        with opened(url, ada.token) as first:  # Some tasks begin with the first who watches, and stay.
+            first.watch(table)
+        await_that(lambda: seen.connections() == 1)
+        before = seen.tasks()
+        rng = Random(1)
+        seat = json.dumps({"command": {"id": "x", "path": path_of(table, "seats"), "body": {"nonce": 1}}}).encode()
+        for number in range(sized(200, 1_000, 5_000)):
+            with line(url) as raw:
+                raw.send(handshake(bearing(ada)) + masked(watching(table)) + frame(TEXT, seat) * rng.randrange(3))
+                if number % 4:
+                    raw.head()
+                if number % 4 > 1:
+                    read(raw)
+                if number % 4 > 2:
+                    raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await_that(lambda: seen.connections() == 1)
+        await_that(lambda: seen.tasks() <= before)
+        # What it keeps by table, it keeps as long as that is read.
+        assert seen.of(lambda: dict(seen.live()._watched)) == {}  # noqa: SLF001 nobody else asks
+        assert "evenfold_sockets 0" in ada.get("/metrics").text
+
+
+# --- The end of the server ---
+
+
+def test_the_end_of_the_server_closes_sockets_after_what_is_under_way(valkey_url: str, tmp_path: Path) -> None:
+    with ExitStack() as stack, ExitStack() as serving:
+        url, _ = serving.enter_context(observed(valkey_url, tmp_path))
+        ada = stack.enter_context(somebody(url))
+        table = ada.post("/v1/chinkway/tables").json()["table"]
+        sockets = [stack.enter_context(opened(url, ada.token)) for _ in range(20)]
+        for each in sockets:
+            each.watch(table)
+        server = threading.Thread(target=serving.close)
+        names = [each.send(path_of(table, "seats"), {"nonce": 1}) for each in sockets]
+        server.start()
+        for each, name in zip(sockets, names, strict=True):
+            assert each.answer(name)["status"] == 400
+            assert each.closed() == 1012
+        server.join(20)
+        assert not server.is_alive()
