@@ -1,11 +1,13 @@
-"""Clients over bare connections: HTTP, server-sent events. They cost little, and check what they are sent.
+"""Clients over bare connections: HTTP, server-sent events, WebSocket. They cost little, and check what they are sent.
 
 Each is a protocol of asyncio for one connection, to be driven on uvloop.
 """
 
 import asyncio
+import base64
 import re
 import socket
+import struct
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar, cast
@@ -163,6 +165,77 @@ class EventStream(_Connection):
         self._heard(Sent(None if id_ is None else id_.decode(), name.decode(), data))
 
 
+class WebSocket(_Connection):
+    """A WebSocket of text frames (RFC 6455); `heard` is called with each message."""
+
+    def __init__(self, heard: Callable[[bytes], None]) -> None:
+        super().__init__()
+        self._heard = heard
+        self._opened = False
+
+    async def open(self, path: str, bearer: str) -> None:
+        """Shake hands, or raise Unanswered."""
+        key = base64.b64encode(bytes(16)).decode()
+        headers = (
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Key: {key}",
+        )
+        self.transport.write(request("GET", path, bearer, *headers))
+        await self.wait()
+
+    def send(self, message: bytes) -> None:
+        """Send a message, masked by zeros: a mask that costs nothing here is undone like any other there."""
+        length = len(message)
+        if length < 126:
+            head = struct.pack("!BB4x", 0x81, 0x80 | length)
+        else:
+            head = struct.pack("!BBH4x", 0x81, 0x80 | 126, length)
+        self.transport.write(head + message)
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        if not self._opened and not self._begin():
+            return
+        buffer, begun = self.buffer, 0
+        while len(buffer) - begun >= 2:
+            start, length = begun + 2, buffer[begun + 1]
+            if length >= 126:
+                size, start = (2, start + 2) if length == 126 else (8, start + 8)
+                if len(buffer) < start:
+                    break
+                length = int.from_bytes(buffer[start - size : start])
+            if len(buffer) < start + length:
+                break
+            self._take(buffer[begun], bytes(buffer[start : start + length]))
+            begun = start + length
+        del buffer[:begun]
+
+    def _begin(self) -> bool:
+        end = self.buffer.find(b"\r\n\r\n") + 4
+        if end < 4:
+            return False
+        if self.buffer[9:12] != b"101":
+            self.fail(Unanswered(self.buffer.decode()))
+            return False
+        self.answer(bytes(self.buffer[:end]))
+        del self.buffer[:end]
+        self._opened = True
+        return True
+
+    def _take(self, kind: int, content: bytes) -> None:
+        match kind:
+            case 0x81:
+                self._heard(content)
+            case 0x89:
+                self.transport.write(struct.pack("!BB4x", 0x8A, 0x80 | len(content)) + content)
+            case 0x88:
+                self.transport.close()
+            case _:
+                self.fail(Unanswered(f"a frame that begins with {kind:#x}"))
+
+
 async def _connected(
     server: Process, made: Callable[[], CONNECTION], connected: socket.socket | None = None
 ) -> CONNECTION:
@@ -186,3 +259,10 @@ async def event_stream(
     stream = await _connected(server, partial(EventStream, heard), connected)
     await stream.open(path, bearer)
     return stream
+
+
+async def web_socket(server: Process, path: str, bearer: str, heard: Callable[[bytes], None]) -> WebSocket:
+    """Open a WebSocket."""
+    opened = await _connected(server, partial(WebSocket, heard))
+    await opened.open(path, bearer)
+    return opened

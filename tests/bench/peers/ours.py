@@ -4,6 +4,8 @@ Each seat has an account and connections of its own. How its players hear of mov
 
     Unheard     commands over HTTP; nobody is told, the driver hands the turn on from the mover's answer
     Streamed    commands over HTTP, every move pushed to all five seats as server-sent events
+    Unwatched   commands over one WebSocket a seat; nobody is told
+    Socketed    commands over one WebSocket a seat, every move pushed to all five
 """
 
 import asyncio
@@ -19,7 +21,7 @@ import uvloop
 from msgspec import Struct
 
 from tests.bench import clients
-from tests.bench.clients import EventStream, Exchange, Sent
+from tests.bench.clients import EventStream, Exchange, Sent, WebSocket
 from tests.bench.driver import request
 from tests.bench.peers.round import Outcome, Round
 from tests.bench.processes import Serving
@@ -29,6 +31,8 @@ from tests.bench.trick.projections import SEATS
 from tests.bench.trick.service import playable
 
 TABLES = "/v1/trick/tables"
+SOCKET = "/v1/socket"
+CREATED = 201
 PATIENCE_S = 60
 """How long a round may take beyond the seconds it is played for."""
 
@@ -51,7 +55,17 @@ class Decision(Struct, frozen=True, gc=False):
     events: tuple[Happening, ...] = ()
 
 
+class Frame(Struct, frozen=True, gc=False):
+    """What a WebSocket is sent: a decision, or the answer to a command."""
+
+    type: str
+    status: int | None = None
+    decision: Decision | None = None
+    body: Decision = Decision()
+
+
 _decision = msgspec.json.Decoder(Decision)
+_frame = msgspec.json.Decoder(Frame)
 
 
 class Account:
@@ -166,6 +180,11 @@ class Table:
     def request(self, seat: Seat, turn: int) -> bytes:
         """Write a command as a request."""
         return request("POST", f"{self.path}/commands", seat.account.bearer, body=seat.play(turn))
+
+    def message(self, seat: Seat, turn: int) -> bytes:
+        """Write a command as a WebSocket's message."""
+        path, body = self.path.encode(), seat.play(turn)
+        return b'{"command":{"id":"%d","path":"%b/commands","body":%b}}' % (turn, path, body)
 
 
 class Unheard(Table):
@@ -312,12 +331,77 @@ class Streamed(_Heard):
             self.fail(AssertionError(sent))
 
 
-Kind = type[Unheard | Streamed]
+class Socketed(_Heard):
+    """Commands and moves over one WebSocket a seat."""
+
+    def __init__(self, players: "Players", clock: Clock, path: str) -> None:
+        super().__init__(players, clock, path)
+        self._sockets: list[WebSocket] = []
+
+    async def connect(self) -> None:
+        table = self.path.rpartition("/")[2]
+        for seat in self.seats:
+            bearer, heard = seat.account.bearer, partial(self._take, seat)
+            opened = await clients.web_socket(self.server, SOCKET, bearer, heard)
+            opened.lost = partial(self.lose, seat)
+            self._sockets.append(opened)
+            opened.send(msgspec.json.encode({"watch": {"table": table, "after": JOINED}}))
+
+    def close(self) -> None:
+        for socket in self._sockets:
+            socket.close()
+
+    def send(self, seat: Seat, turn: int) -> None:
+        self._sockets[seat.number].send(self.message(seat, turn))
+
+    def _take(self, seat: Seat, message: bytes) -> None:
+        frame = _frame.decode(message)
+        if frame.decision is not None:
+            self.hear(seat, frame.decision)
+        elif frame.type == "ended":
+            self.hear_end(seat)
+        elif frame.type not in {"answer", "watched"} or frame.status not in {None, CREATED}:
+            self.fail(clients.Unanswered(message.decode()))
+
+
+class Unwatched(Unheard):
+    """Commands over one WebSocket a seat, of which nobody is told."""
+
+    def __init__(self, players: "Players", clock: Clock, path: str) -> None:
+        super().__init__(players, clock, path)
+        self._sockets: list[WebSocket] = []
+        self._answer: asyncio.Future[Decision]
+
+    async def connect(self) -> None:
+        await super().connect()
+        for seat in self.seats:
+            self._sockets.append(await clients.web_socket(self.server, SOCKET, seat.account.bearer, self._take))
+
+    async def ask(self, mover: Seat, turn: int) -> Decision:
+        self._answer = asyncio.get_running_loop().create_future()
+        self._sockets[mover.number].send(self.message(mover, turn))
+        return await self._answer
+
+    def close(self) -> None:
+        for socket in self._sockets:
+            socket.close()
+
+    def _take(self, message: bytes) -> None:
+        frame = _frame.decode(message)
+        if frame.status == CREATED:
+            self._answer.set_result(frame.body)
+        else:
+            self._answer.set_exception(clients.Unanswered(message.decode()))
+
+
+Kind = type[Unheard | Streamed | Unwatched | Socketed]
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         "HTTP, nobody told": Unheard,
         "HTTP, pushed to five": Streamed,
+        "WebSocket, nobody told": Unwatched,
+        "WebSocket, pushed to five": Socketed,
     }
 )
 """How players may hear of moves, by what a sheet calls it."""
