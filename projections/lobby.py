@@ -39,6 +39,16 @@ class Summary(Struct, frozen=True, kw_only=True):
     started_at: Millis | None
     version: Version
 
+    @property
+    def open_seats(self) -> tuple[int, ...]:
+        """The seats that a person could take."""
+        return tuple(view.seat for view in self.seats if view.player is None) if self.status == "open" else ()
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The accounts that hold a seat."""
+        return tuple(view.player for view in self.seats if view.player and view.bot is None and not view.resigned)
+
 
 class _Tagged(Struct):
     type: str

@@ -45,6 +45,7 @@ from service.auth.tickets import Tickets
 from service.auth.tokens import Tokens
 from service.auth.vigil import Vigil, keeping
 from service.bots import Bots
+from service.changes import Changes
 from service.clock import utc_ms
 from service.durability import require
 from service.erasing import Erasing
@@ -97,6 +98,7 @@ class Service:
     proxies: Proxies
     erasing: Erasing
     lobby: Lobby
+    changes: Changes
     inboxes: Inboxes
     presence: Presence
     watch: Watch
@@ -141,6 +143,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         )
         live = Live(log, tables)
         presence.begin(tables.has_part)
+        lobby = Lobby(redis)
+        changes = Changes(lobby, log)
         try:
             yield Service(
                 settings=settings,
@@ -159,7 +163,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 proxies=Proxies(settings.trust),
                 sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
                 erasing=Erasing(tables, attendance, presence, inboxes, accounts, tokens),
-                lobby=Lobby(redis),
+                lobby=lobby,
+                changes=changes,
                 presence=presence,
                 inboxes=inboxes,
                 watch=watch,
@@ -170,6 +175,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         finally:
             await live.close()
             await presence.close()
+            await changes.close()
             await tables.drain()
             await log.close()
 

@@ -18,6 +18,7 @@ from msgspec.structs import StructConfig
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
 from service.api.frames import CommandMessage, Frame, SocketMessage, UnwatchMessage, WatchMessage
+from service.changes import LobbyChange
 from service.game import AnyGame
 from service.referee import Create
 
@@ -61,6 +62,7 @@ _UNIONS: Mapping[str, str] = {
     "LegalCommand": "What `legal` can list: the game's own commands; `type` tells which.",
     "Event": "What can happen at a table of the game; `type` tells which.",
     "Frame": "What a WebSocket sends that watches tables of the game; `type` tells which.",
+    "LobbyChange": "What can change in the lobby; `type` tells which.",
 }
 
 # Sets of cards bear their own names, in printed order.
@@ -189,8 +191,9 @@ class Schemas:
         """
         whose = {self.namespace(cls) for cls in classes}
         first = _plain(classes[0])
-        if issubclass(first, Event | Frame):
-            name = "Event" if issubclass(first, Event) else "Frame"
+        base = next((base for base in (Event, Frame, LobbyChange) if issubclass(first, base)), None)
+        if base is not None:
+            name = base.__name__
         elif "table" not in whose:
             name = "LegalCommand"
         else:

@@ -2,13 +2,14 @@
 
 A table's summary changes while its seats are taken and when play starts and ends. In between come hundreds of decisions
 that change nothing: a table in play is looked at once a second at most, and what came after the last look is read, but
-not decoded.
+not decoded. Of several who look at the same table, however late they come with what they saw, the newest is listed.
 """
 
 from typing import Final, NamedTuple
 
 from projections import lobby as summaries
 from projections.lobby import Summary
+from service.errors import Busy
 from service.ids import PARTITIONS
 from service.lobby import Lobby
 from service.log import PAGE, Log
@@ -19,21 +20,28 @@ PLAYING_S: Final = 1.0
 """How long a table in play waits until it is looked at again."""
 
 
-class _Known(NamedTuple):
-    """What the lobby shows of a table, and up to which version its stream was read for that."""
+LOOKS: Final = 3
+"""How often a table is looked at for one that was over too late to be listed."""
 
-    shown: Summary
+
+class _Known(NamedTuple):
+    """What the lobby shows of a table, None for nothing, and up to which version its stream was read for that."""
+
+    shown: Summary | None
     version: int
 
 
 async def rebuild(log: Log, lobby: Lobby) -> None:
-    """List anew what the streams hold, and nothing else."""
+    """List anew what the streams hold, and nothing else; who follows the changes is told to begin anew, too.
+
+    May run while reactors do, and again if it was cut off.
+    """
     await lobby.clear()
     keeping = LobbyKeeping(log, lobby)
     for partition in range(PARTITIONS):
         for stream in await log.streams(partition):
             if stream.startswith("table:"):
-                await keeping.look(stream, 0)
+                await keeping.show(stream)
 
 
 class LobbyKeeping:
@@ -46,35 +54,54 @@ class LobbyKeeping:
         self._log = log
         self._lobby = lobby
         self._known: dict[str, _Known] = {}
+        # The lobby's, as far as this process has heard.
+        self._generation = 0
 
     def delay_s(self, stream: str) -> float:
         """Let the decisions of a table in play gather."""
         known = self._known.get(stream)
-        return PLAYING_S if known is not None and known.shown.status == "playing" else 0
+        return PLAYING_S if known is not None and known.shown is not None and known.shown.status == "playing" else 0
 
     async def look(self, stream: str, version: int) -> Seen:  # noqa: ARG002 what is in the store is read in any case
         """Read what came after the last look, and show what changed."""
-        known = self._known.get(stream)
-        before = known.shown if known is not None else await self._lobby.find(stream.removeprefix("table:"))
-        after = known.version if known is not None else before.version if before is not None else 0
-        try:
-            summary, reached = await self._read(stream, before, after)
-        except Shorter:
-            summary, reached = await self._read(stream, None, 0)
-        if summary is None:
-            return Seen(reached, over=True)
-        # What was listed by another process may have been listed by halves.
-        if known is None or summary != before:
-            await self._lobby.put(summary)
-        if summary.status == "ended":
-            self._known.pop(stream, None)
-            return Seen(reached, over=True)
-        self._known[stream] = _Known(summary, reached)
-        return Seen(reached)
+        return await self.show(stream)
+
+    async def show(self, stream: str) -> Seen:
+        """Show a table in the lobby as it is now; raise Busy where others have long gone on whenever that is known."""
+        for _ in range(LOOKS):
+            seen = await self._shown(stream)
+            if seen is not None:
+                return seen
+        raise Busy
 
     def forget(self) -> None:
         """Go on from what is listed in the store."""
         self._known.clear()
+
+    async def _shown(self, stream: str) -> Seen | None:
+        """Look once; return None if so much has happened in the lobby meanwhile that this look is out of date."""
+        known = self._known.pop(stream, None)
+        if known is None:
+            before, self._generation = await self._lobby.find(stream.removeprefix("table:"))
+            known = _Known(before, 0 if before is None else before.version)
+        before, generation, gone = known.shown, self._generation, -1
+        try:
+            summary, reached = await self._read(stream, *known)
+        except Shorter:
+            gone = -1 if before is None else before.version
+            summary, reached = await self._read(stream, None, 0)
+        if summary is None:
+            return Seen(reached, over=True)
+        if summary != before:
+            outcome, self._generation = await self._lobby.put(summary, generation, instead_of=gone)
+            if outcome == "late":
+                return None
+            if outcome == "newer":
+                # Another has seen more: whoever looks next goes on from that.
+                return Seen(reached)
+        if summary.status != "ended":
+            self._known[stream] = _Known(summary, reached)
+        return Seen(reached, over=summary.status == "ended")
 
     async def _read(self, stream: str, summary: Summary | None, after: int) -> tuple[Summary | None, int]:
         """Return the summary with all added that came after a version, and the newest version."""

@@ -183,7 +183,8 @@ class Stage:
             try:
                 summary = lobby.add(None, self.log(table))
                 assert summary is not None
-                await Lobby(redis).put(summary)
+                kept = Lobby(redis)
+                await kept.put(summary, (await kept.find(table)).generation)
             finally:
                 await redis.aclose()
 

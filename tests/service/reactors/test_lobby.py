@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 
 import pytest
 from redis.asyncio import Redis
@@ -60,13 +61,29 @@ async def until_listed(parts: Service, *expected: Summary) -> None:
 
 
 async def kept(store: Redis) -> dict[bytes, object]:
-    """Return everything that the store holds for the lobby."""
+    """Return everything that the store holds for the lobby as it is now."""
     found: dict[bytes, object] = {}
-    keys: list[bytes] = await store.keys("lobby:*")  # type: ignore[assignment] # replies are not decoded
+    keys: list[bytes] = await store.keys("{lobby}:*")  # type: ignore[assignment] # replies are not decoded
     for key in keys:
-        is_index = key.startswith(b"lobby:index:")
-        found[key] = await store.zrange(key, 0, -1) if is_index else await store.hgetall(key)
+        kind = key.split(b":")[1]
+        if kind in {b"tables", b"listed"}:
+            found[key] = await store.hgetall(key)
+        elif kind in {b"index", b"host", b"player"}:
+            found[key] = await store.zrange(key, 0, -1)
     return found
+
+
+class Stalling(LobbyKeeping):
+    """Waits between what it has seen and listing that, as a process does that is slow, paused or cut off."""
+
+    def __init__(self, parts: Service, stall: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(parts.log, parts.lobby)
+        self._stall = stall
+
+    async def _read(self, stream: str, summary: Summary | None, after: int) -> tuple[Summary | None, int]:
+        found = await super()._read(stream, summary, after)
+        await self._stall()
+        return found
 
 
 def seats(*players: str) -> tuple[SeatView, ...]:
@@ -142,19 +159,91 @@ async def test_kept_through_kills_or_rebuilt_the_lobby_is_the_same(store: Redis,
         assert await kept(store) == live_lobby
 
 
-async def test_what_a_killed_process_listed_by_halves_is_put_right(store: Redis, valkey_url: str) -> None:
+@pytest.mark.parametrize("then", ["abandoned", "left", "gone on"])
+async def test_who_comes_late_with_what_it_saw_changes_nothing(valkey_url: str, then: str) -> None:
     async with connected(valkey_url) as parts:
-        async with pursuing(parts, keeping(parts)):
-            await opened(parts)
-            (expected,) = (await folded(parts)).values()
-            await until_listed(parts, expected)
-        whole = await kept(store)
-        # It was killed after the first of its writes, and so before its cursor went on.
-        for pattern in ("lobby:index:*", "*:cursor:lobby"):
-            await store.delete(*await store.keys(pattern))
-        async with pursuing(parts, keeping(parts)):
-            await until_listed(parts, expected)
-        assert await kept(store) == whole
+        table = await opened(parts)
+        await seated(parts, table, *PEOPLE[:2])
+        has_seen, may_list = asyncio.Event(), asyncio.Event()
+
+        async def stall() -> None:
+            has_seen.set()
+            await may_list.wait()
+
+        late = asyncio.ensure_future(Stalling(parts, stall).show(stream_of(table)))
+        await has_seen.wait()
+        await (seated(parts, table, *PEOPLE[2:]) if then == "gone on" else carry_on(parts, table, then))
+        await keeping(parts).show(stream_of(table))
+        listed = (await parts.lobby.tables(Filter(), None, 100)).tables
+        assert listed == tuple((await folded(parts)).values())
+        change = await parts.lobby.newest_change()
+        may_list.set()
+        await late
+        assert (await parts.lobby.tables(Filter(), None, 100)).tables == listed
+        assert await parts.lobby.newest_change() == change
+
+
+async def test_several_who_keep_it_at_once_and_stall_anywhere_leave_it_right(store: Redis, valkey_url: str) -> None:
+    chance = random.Random(12)
+
+    async def stall() -> None:
+        for _ in range(chance.choice([0, 0, 1, 3, 9])):
+            await store.ping()
+
+    async with connected(valkey_url) as parts, connected(valkey_url) as other:
+        keepers = [Stalling(each, stall) for each in (parts, other, parts)]
+        points = 3 * ["open", "left", "abandoned", "playing", "resigned"]
+
+        async def lived(point: str) -> None:
+            table = await opened(parts)
+            looking = [asyncio.ensure_future(chance.choice(keepers).show(stream_of(table))) for _ in range(2)]
+            for people in range(1, 3 if point in {"left", "open", "abandoned"} else 6):
+                await seated(parts, table, PEOPLE[people - 1])
+                looking.append(asyncio.ensure_future(chance.choice(keepers).show(stream_of(table))))
+            await carry_on(parts, table, point)
+            # One of them has looked since the last change; the others may come with what was before, or be killed.
+            await chance.choice(keepers).show(stream_of(table))
+            for look in looking:
+                if chance.random() < 0.3:
+                    look.cancel()
+            await asyncio.wait(looking)
+
+        async with asyncio.timeout(30):
+            await asyncio.gather(*map(lived, points))
+        newest_first = sorted((await folded(parts)).values(), key=lambda s: (s.created_at, s.table), reverse=True)
+        assert (await parts.lobby.tables(Filter(), None, 100)).tables == tuple(newest_first)
+        copy: dict[str, Summary] = {}
+        place = "0-0"
+        while changes := await parts.lobby.changes(place):
+            for change in changes:
+                place = change.place
+                assert change.table is not None
+                # Nothing is told twice, and nothing that is older than what was told.
+                assert change.before == copy.pop(change.table, None)
+                if change.now is not None:
+                    assert change.before is None or change.before.version < change.now.version
+                    copy[change.table] = change.now
+        assert copy == {summary.table: summary for summary in newest_first}
+
+
+async def test_made_anew_while_others_keep_it_the_lobby_is_right(store: Redis, valkey_url: str) -> None:
+    async with connected(valkey_url) as parts, pursuing(parts, keeping(parts), sleep=no_sleep):
+        for point in ("open", "left", "playing"):
+            await live(parts, point, random.Random(13))
+        known = keeping(parts)
+        for table in await folded(parts):
+            await known.show(f"table:{table}")
+        await store.hset("{lobby}:tables", "0" * 26, "what is no table")
+        await store.zadd("{lobby}:index:*:*", {f"{0:016}:" + "1" * 26: 0})
+        await store.hset("{lobby}:ended:0", next(iter(await folded(parts))), 10_000)
+        await asyncio.gather(rebuild(parts.log, parts.lobby), live(parts, "abandoned", random.Random(14)))
+        newest_first = sorted((await folded(parts)).values(), key=lambda s: (s.created_at, s.table), reverse=True)
+        await until_listed(parts, *newest_first)
+        # Whoever knows the tables from before goes on: what it lists next is taken.
+        (playing,) = [summary.table for summary in newest_first if summary.status == "playing"]
+        await parts.tables.act(Asked(PEOPLE[0], GAME, playing), Resign())
+        await known.show(f"table:{playing}")
+        assert (await parts.lobby.find(playing)).summary == (await folded(parts))[playing]
 
 
 async def live(parts: Service, point: str, chance: random.Random) -> None:
