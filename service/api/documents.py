@@ -98,6 +98,7 @@ def _links(games: Games) -> dict[str, str]:
         "Problems: every code, and what to do": "/docs/problems",
         "Playing from a browser: tickets, and a client to start from": "/docs/browsers",
         "How the WebSocket is spoken": "/docs/sockets",
+        "The lobby: filters, what changes, and who is there": "/docs/lobby",
         "How cards are shuffled, and how to check it": "/docs/shuffle",
         "The record of a table, and how to check it": "/docs/record",
         **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
