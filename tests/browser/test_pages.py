@@ -10,6 +10,7 @@ import pytest
 from tests.browser.chromium import CHROMIUM, DRIVER, EXAMPLES, Browser
 from tests.served import Person, served
 from tests.service.cli.processes import Server, until
+from tests.sizes import CI
 
 
 def test_ci_has_a_browser() -> None:
@@ -95,7 +96,10 @@ def test_a_page_follows_a_table_to_its_end_by_event_source(browser: Browser, ser
     assert browser.complaints() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["ended", "killed"])
+CUTS = [signal.SIGKILL, *[signal.SIGTERM] * CI]
+
+
+@pytest.mark.parametrize("number", CUTS, ids=lambda number: number.name)
 def test_a_stream_that_is_cut_goes_on_where_it_was(browser: Browser, server: Server, number: signal.Signals) -> None:
     path = browser.run(
         """
@@ -189,6 +193,62 @@ def test_what_a_page_follows_ends_with_its_token(browser: Browser) -> None:
     assert "the server responded with a status of 401" in complaint
 
 
+# --- Playing ---
+
+WHOLE = {
+    "kowah": {},
+    "chinkway": {"bots": ["anyone"] * 4, "options": {"deals": 5, "partners": "five"}},
+}
+"""What opens a table for one person and bots: the shortest game, and the shortest match."""
+
+
+@pytest.mark.parametrize("game", WHOLE)
+def test_a_page_plays_a_whole_match_over_a_socket(browser: Browser, server: Server, game: str) -> None:
+    match = browser.run("return playBySocket(...given)", game, WHOLE[game])
+    with closing(onlooker(server).http) as http:
+        view = http.get(match["path"]).json()
+    assert view["status"] == "ended"
+    assert match["versions"] == list(range(1, view["version"] + 1))
+    assert set(match["answers"]) == {201}
+    assert match["names"] == ["watched", "decision", "ended"]
+    assert browser.complaints() == []
+
+
+def test_a_page_follows_and_plays_several_tables_over_one_socket(browser: Browser) -> None:
+    seen, statuses = browser.run(
+        """
+        const tables = [await sit("chinkway", {}), await sit("chinkway", {})];
+        const seen = {};
+        const socket = await evenfold.socket(({ type, table, version }) => {
+          if (type === "decision") (seen[table] ??= []).push(version);
+        });
+        for (const { table } of tables) socket.watch(table, 1);
+        const answers = await Promise.all(
+          tables.map(({ path }) => socket.command(`${path}/seats`, {})),
+        );
+        await until(() => Object.keys(seen).length === 2);
+        socket.close();
+        return [Object.values(seen).map((versions) => versions[0]), answers.map(({ body }) => body.code)];
+        """
+    )
+    assert seen == [2, 2]
+    assert statuses == ["already_seated", "already_seated"]
+    assert browser.complaints() == []
+
+
+def test_a_socket_ends_with_the_token_that_asked_for_its_ticket(browser: Browser) -> None:
+    code = browser.run(
+        """
+        const { token, id } = await evenfold.ask("POST", "/v1/tokens", { scopes: ["play"] });
+        const other = new Evenfold(api, token);
+        const closed = new Promise((code) => other.socket(() => {}, code).then(() =>
+          evenfold.ask("DELETE", `/v1/tokens/${id}`)));
+        return await closed;
+        """
+    )
+    assert code == 4401
+
+
 # --- Other origins ---
 
 
@@ -210,8 +270,17 @@ def test_a_page_of_an_origin_that_is_not_named_reads_and_opens_nothing(
             """,
             f"{path}?ticket={ticket}",
         )
+        ticket = person.post("/v1/tickets", {"path": "/v1/socket"}).json()["ticket"]
+        code = chromium.run(
+            """
+            const [path] = given;
+            const socket = new WebSocket(api.replace("http", "ws") + path);
+            return new Promise((closed) => (socket.onclose = ({ code }) => closed(code)));
+            """,
+            f"/v1/socket?ticket={ticket}",
+        )
         person.http.close()
-    assert (came, state) == ("TypeError", 2)
+    assert (came, state, code) == ("TypeError", 2, 1006)
     assert any("blocked by CORS policy" in told for told in chromium.complaints())
 
 
@@ -237,18 +306,17 @@ def test_a_page_of_an_origin_that_is_named_does(chromium: Browser, valkey_url: s
 
 def test_the_examples_do_what_they_say(browser: Browser, server: Server) -> None:
     first, second = (example.replace("https://cards.example.org", server.url) for example in EXAMPLES)
-    version, text = browser.run(
+    versions, text = browser.run(
         f"""
         const said = [];
         const console = {{ log: (...words) => said.push(words) }};
         {first}
-        const {{ version }} = await evenfold.ask("GET", `/v1/kowah/tables/${{table}}`);
-        await until(() => said.length >= version);
+        await until(() => said.length >= 4);
         {second}
         const reader = lines.getReader();
-        return [said.at(-1)[0], (await reader.read()).value];
+        return [said.slice(0, 4).map(([version]) => version), (await reader.read()).value];
         """
     )
-    assert version >= 4
+    assert versions == [1, 2, 3, 4]
     assert text.startswith(("\n", '{"version":1,'))
     assert browser.complaints() == []
