@@ -4,6 +4,7 @@ An *event* is one thing that happened. A *decision* is what one command made hap
 The bytes of an entry are fixed for ever: its members are encoded in the order in which `Entry` declares them.
 """
 
+import re
 from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
@@ -19,7 +20,12 @@ END = r"(?!\n)"
 
 
 def whole(pattern: str) -> str:
-    """Return the pattern of texts that match this one from end to end."""
+    """Return the pattern of texts that match this one from end to end.
+
+    Raise ValueError for alternatives outside of parentheses: the first would be open at its end, the last at its begin.
+    """
+    if "|" in re.sub(r"\(.*\)|\[.*?\]", "", pattern):
+        raise ValueError(f"the alternatives of {pattern!r} need parentheses")
     return f"^{pattern}${END}"
 
 

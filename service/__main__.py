@@ -185,6 +185,14 @@ def verify(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Checkpoints that were kept, one a line; may come several times."),
     ] = None,
+    proof: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Proofs of inclusion and consistency, one a line; may come several times."),
+    ] = None,
+    tree: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Heads of the transparency log that were kept, one a line."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="How many processes; else one a core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Tell each in a line of JSON.")] = False,
     games: Games = None,
@@ -196,7 +204,7 @@ def verify(
     """
     from service.cli import verify as work
 
-    wanted = work.Wanted(files, keys, unsigned, checkpoint or (), games or (), jobs, as_json)
+    wanted = work.Wanted(files, keys, unsigned, checkpoint or (), proof or (), tree or (), games or (), jobs, as_json)
     raise typer.Exit(work.verify(wanted))
 
 

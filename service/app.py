@@ -39,6 +39,7 @@ from service.attendance import Attendance
 from service.audit.keyring import Keyring
 from service.audit.records import Records
 from service.audit.signing import signer_from
+from service.audit.transparency import Transparency
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
 from service.auth.tickets import Tickets
@@ -105,6 +106,7 @@ class Service:
     sheets: Sheets | None
     records: Records
     keyring: Keyring
+    transparency: Transparency
 
 
 @asynccontextmanager
@@ -125,6 +127,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         await require(redis, settings.redis, settings.durability)
         keyring = Keyring(redis, sources.clock or utc_ms)
         await keyring.enter(signer)
+        transparency = Transparency(redis, signer, sources.clock or utc_ms)
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         inboxes = Inboxes(redis)
@@ -171,6 +174,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 sheets=shared,
                 records=Records(log, tables, signer, sources.clock or utc_ms),
                 keyring=keyring,
+                transparency=transparency,
             )
         finally:
             await live.close()
@@ -204,7 +208,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *tickets.ENDPOINTS,
         *socket.ENDPOINTS,
         *health.ENDPOINTS,
-        records.KEYS,
+        *records.ENDPOINTS,
         *documents.ENDPOINTS,
     )
 

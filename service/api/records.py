@@ -9,18 +9,25 @@ from msgspec import Meta, Struct
 from events.base import MAX_EVENTS, By, Millis, Version, whole
 from events.table import TableEvent
 from service.api.answers import answer
-from service.api.endpoint import Endpoint
+from service.api.endpoint import Endpoint, Parameter
 from service.api.eventstream import NDJSON
-from service.api.requests import AnyRequest, identity
-from service.api.tables import TABLE, VIEW_HEADERS, typed
+from service.api.requests import AnyRequest, identity, query
+from service.api.tables import TABLE, VIEW_HEADERS, Past, typed
 from service.audit.checkpoints import Checkpoint, Stream
 from service.audit.keyring import Keyring, PublicKeys
 from service.audit.record import Header, Trailer
 from service.audit.records import Records
+from service.audit.transparency import Consistency, Inclusion, Index, Leaf, SignedTree, Size, Transparency
 from service.auth.scopes import PERSON
+from service.errors import Malformed
 from service.game import AnyGame
 from service.referee import NEUTRAL
 from service.tables import Asked
+
+MAX_LEAVES = 1_000
+FRESH = {"Cache-Control": "no-store"}
+
+Count = Annotated[int, Meta(ge=1, le=MAX_LEAVES)]
 
 KEYS_PATH = "/.well-known/evenfold-keys.json"
 
@@ -44,6 +51,13 @@ class Logged(Struct, Generic[COMMAND, EVENT], frozen=True):
     key: Name | None
     salt: Annotated[str, Meta(pattern=whole("[A-Za-z0-9_-]{22}"))]
     events: Annotated[tuple[EVENT, ...], Meta(max_length=MAX_EVENTS)]
+
+
+class Leaves(Struct, frozen=True):
+    """Leaves that follow one another; `next` is the index to go on from, null at the newest."""
+
+    leaves: Annotated[tuple[Leaf, ...], Meta(max_length=MAX_LEAVES)]
+    next: Index | None
 
 
 class RecordRoutes:
@@ -79,6 +93,21 @@ class RecordRoutes:
             ),
             Endpoint(
                 method="GET",
+                path=f"{self._path}/inclusion",
+                name=f"get{self._kind}Inclusion",
+                summary="The proof that a version of the table, its last by default, is in the transparency log.",
+                about="""
+                A table is logged a moment after play has ended: until then 404. `evenfold verify --proof` checks the
+                answer together with the record.
+                """,
+                handler=self.inclusion,
+                parameters=(TABLE, Parameter("version", "query", Past, "A version at which the table had ended.")),
+                answers={200: Inclusion},
+                errors=(400, 401, 404, 429, 503),
+                tag=self._game.name,
+            ),
+            Endpoint(
+                method="GET",
                 path=f"{self._path}/checkpoint",
                 name=f"get{self._kind}Checkpoint",
                 summary="The version and head of a table's log now, signed: evidence to keep.",
@@ -94,6 +123,13 @@ class RecordRoutes:
             ),
         )
 
+    async def inclusion(self, request: AnyRequest) -> ASGIResponse:
+        """Return the proof that a version of a table is in the transparency log."""
+        who = await identity(request)
+        version = query(request, "version", Past, 0)
+        stream, newest = await _records(request).newest(self._asked(request, who.account))
+        return answer(await _transparency(request).inclusion(stream, version or newest), headers=FRESH)
+
     async def record(self, request: AnyRequest) -> ASGIResponse:
         """Return the record of a table that has ended."""
         who = await identity(request, PERSON)
@@ -104,7 +140,7 @@ class RecordRoutes:
         """Return a checkpoint of a table."""
         who = await identity(request)
         vouched = await _records(request).checkpoint(self._asked(request, who.account))
-        return answer(vouched, headers={"Cache-Control": "no-store"})
+        return answer(vouched, headers=FRESH)
 
     def _asked(self, request: AnyRequest, account: str) -> Asked:
         return Asked(account, self._game.name, request.path_params["table"])
@@ -121,14 +157,92 @@ def _records(request: AnyRequest) -> Records:
     return records
 
 
-KEYS = Endpoint(
-    method="GET",
-    path=KEYS_PATH,
-    name="getKeys",
-    summary="Every public key that the service has signed with, for `evenfold verify --keys`.",
-    handler=keys,
-    answers={200: PublicKeys},
-    errors=(400, 503),
-    token=False,
-    tag="audit",
+async def tree(request: AnyRequest) -> ASGIResponse:
+    """Return the head of the transparency log as it is now, signed."""
+    await identity(request)
+    return answer(await _transparency(request).tree(), headers=FRESH)
+
+
+async def leaves(request: AnyRequest) -> ASGIResponse:
+    """Return leaves of the transparency log."""
+    await identity(request)
+    first = query(request, "first", Index, 0)
+    limit = query(request, "limit", Count, MAX_LEAVES)
+    page = await _transparency(request).leaves(first, limit)
+    return answer(Leaves(page.leaves, page.next), headers=FRESH)
+
+
+async def consistency(request: AnyRequest) -> ASGIResponse:
+    """Return the proof that one tree begins with another."""
+    await identity(request)
+    first, second = (_size(request, name) for name in ("first", "second"))
+    return answer(await _transparency(request).consistency(first, second), headers=FRESH)
+
+
+def _size(request: AnyRequest, name: str) -> int:
+    size = query(request, name, Size, -1)
+    if size < 0:
+        raise Malformed(f"The parameter {name} is needed: the size of a tree.", name)
+    return size
+
+
+def _transparency(request: AnyRequest) -> Transparency:
+    transparency: Transparency = request.app.state.transparency
+    return transparency
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        method="GET",
+        path=KEYS_PATH,
+        name="getKeys",
+        summary="Every public key that the service has signed with, for `evenfold verify --keys`.",
+        handler=keys,
+        answers={200: PublicKeys},
+        errors=(400, 503),
+        token=False,
+        tag="audit",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/transparency",
+        name="getTree",
+        summary="The head of the transparency log now, signed: evidence to keep.",
+        about="""
+        Every table that has ended is a leaf of a Merkle tree (RFC 6962) that only grows. Whoever keeps a tree head can
+        have it proven later that the tree of then is the beginning of the tree of now.
+        """,
+        handler=tree,
+        answers={200: SignedTree},
+        errors=(400, 401, 429, 503),
+        tag="audit",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/transparency/leaves",
+        name="getLeaves",
+        summary="What the transparency log has, leaf by leaf, from an index on.",
+        handler=leaves,
+        parameters=(
+            Parameter("first", "query", Index, "The first leaf, counted from 0."),
+            Parameter("limit", "query", Count, "At most so many leaves in a page."),
+        ),
+        answers={200: Leaves},
+        errors=(400, 401, 429, 503),
+        tag="audit",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/transparency/consistency",
+        name="getConsistency",
+        summary="The proof that the tree of `second` leaves begins with the tree of `first`.",
+        handler=consistency,
+        parameters=(
+            Parameter("first", "query", Size, "The size of the smaller tree.", required=True),
+            Parameter("second", "query", Size, "The size of the larger tree.", required=True),
+        ),
+        answers={200: Consistency},
+        errors=(400, 401, 404, 429, 503),
+        tag="audit",
+    ),
 )

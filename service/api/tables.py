@@ -62,7 +62,7 @@ Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"4
 Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
 Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
-EventId = Annotated[str, Meta(pattern=whole("0|[1-9][0-9]{0,15}"), examples=["41"])]
+EventId = Annotated[str, Meta(pattern=whole("(0|[1-9][0-9]{0,15})"), examples=["41"])]
 Past = Annotated[int, Meta(ge=1, le=2**53)]
 
 

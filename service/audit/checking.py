@@ -10,7 +10,7 @@ What is found wrong first is told, with its line, its version and a code; what f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -23,6 +23,7 @@ from projections.table import Table
 from service.audit.checkpoints import Checkpoint
 from service.audit.record import Header, Trailer, header_of, signed, trailer_of
 from service.audit.signing import Keys, is_signed
+from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.game import AnyGame, AnyTable, Ask, Command
 from service.games import Games
 from service.ids import is_id
@@ -51,6 +52,9 @@ FAULTS: Final[Mapping[str, str]] = {
     "signature": "The signature is not that of the key over this record.",
     "checkpoint": "A checkpoint that was handed in is not of this log.",
     "checkpoint_signature": "A checkpoint that was handed in is not signed by a key that was given.",
+    "inclusion": "A proof that was handed in does not show that this log is in the transparency log.",
+    "tree_signature": "A tree head that was handed in is not signed by a key that was given.",
+    "consistency": "The transparency log is not shown to begin with a tree head that was handed in.",
 }
 """What can be wrong, and a sentence about each."""
 
@@ -84,13 +88,21 @@ class Report:
     shuffles: int = 0
     checkpoints: int = 0
     """How many of the checkpoints handed in are of this log."""
+    inclusions: int = 0
+    """How many of the proofs of inclusion are of this log."""
 
 
 class Evidence(NamedTuple):
-    """What a record is held against: public keys, None to leave signatures aside, and checkpoints of any streams."""
+    """What a record is held against: public keys, None to leave signatures aside, and what was kept, of any streams.
+
+    With tree heads that were kept, every proof of inclusion needs one that its tree begins with them.
+    """
 
     keys: Keys | None
     checkpoints: Sequence[Checkpoint] = ()
+    inclusions: Sequence[Inclusion] = ()
+    trees: Sequence[SignedTree] = ()
+    consistencies: Sequence[Consistency] = ()
 
 
 class _Found(Exception):
@@ -148,6 +160,7 @@ class _Check:
             self.report.versions = version
             if any(checkpoint.head != table.head.hex() for checkpoint in vouched.get(version, ())):
                 raise _Found(Fault(version + 1, version, "checkpoint"))
+            self._include(first.stream, version, table.head)
         self._conclude(table)
         created = _created.decode(first.events[0])
         self._end(table, created, (header_line, header), (trailer_line, trailer))
@@ -179,6 +192,28 @@ class _Check:
             by_version.setdefault(checkpoint.version, []).append(checkpoint)
             self.report.checkpoints += 1
         return by_version
+
+    def _include(self, stream: str, version: int, head: bytes) -> None:
+        """Check the proofs that a version is in the transparency log, if there are any."""
+        keys, fault = self._evidence.keys, partial(Fault, version + 1, version)
+        for inclusion in self._evidence.inclusions:
+            if (inclusion.leaf.stream, inclusion.leaf.version) != (stream, version):
+                continue
+            if inclusion.leaf.head != head.hex() or not inclusion.holds():
+                raise _Found(fault("inclusion"))
+            for tree in (inclusion.tree, *self._evidence.trees):
+                if keys is not None and not tree.is_signed_by(keys):
+                    raise _Found(fault("tree_signature"))
+            if not all(self._is_beginning(tree, inclusion.tree) for tree in self._evidence.trees):
+                raise _Found(fault("consistency"))
+            self.report.inclusions += 1
+
+    def _is_beginning(self, kept: SignedTree, tree: SignedTree) -> bool:
+        """Tell whether of two tree heads, whichever is larger, one is shown to begin with the other."""
+        first, second = sorted((kept.tree, tree.tree))
+        if first.size == second.size:
+            return first == second
+        return any(proof.holds(first, second) for proof in self._evidence.consistencies)
 
     def _add(self, game: AnyGame, table: AnyTable, e: bytes, version: int) -> None:
         """Decide an entry again, compare it, and fold what was decided."""

@@ -27,6 +27,11 @@ class Records:
         table = await self._tables.look(asked)
         return vouched(table_stream(table.id), table.version, table.head, self._clock(), self._signer)
 
+    async def newest(self, asked: Asked) -> tuple[str, int]:
+        """Return the stream of a table and its newest version; raise NotFound."""
+        table = await self._tables.look(asked)
+        return table_stream(table.id), table.version
+
     async def record(self, asked: Asked) -> AsyncIterator[bytes]:
         """Return the record of a table that has ended, piece by piece; raise NotFound, and Refused until then."""
         await self._tables.look(asked)

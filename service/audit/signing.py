@@ -1,11 +1,12 @@
 """Signing: what the service vouches for, with an Ed25519 key whose public half everybody may have.
 
-Three things are signed or hashed under a tag of their own, so that no message of one purpose is one of another. Numbers
+Four things are signed or hashed under a tag of their own, so that no message of one purpose is one of another. Numbers
 are big-endian; a stream is its name in ASCII after its length in two bytes.
 
     record        the end of an ended table's log, and the header that comes with it
     checkpoint    how long a log was, and what it chained up to, at a moment
     leaf          the same as the transparency log has it; it is hashed there, and not signed alone
+    tree          how many leaves that log had at a moment, and its root
 
 The key lives in the keys' folder (`signing`, 0600) or in EVENFOLD_SIGNING_KEY. A new one never makes an old signature
 worthless: public halves are published with the time from which they were used (service/audit/keyring.py).
@@ -82,6 +83,11 @@ def checkpoint_message(stream: str, version: int, head: bytes, at: int) -> bytes
 def leaf_message(stream: str, version: int, head: bytes) -> bytes:
     """Return what the transparency log hashes of a stream: a version, and the head there."""
     return _tagged("evenfold/leaf/1", stream, version) + head
+
+
+def tree_message(size: int, root: bytes, at: int) -> bytes:
+    """Return what is signed of a tree head: the transparency log's size and root at a moment (UTC ms)."""
+    return b"evenfold/tree/1\0" + _U64.pack(size) + root + _U64.pack(at)
 
 
 def _tagged(tag: str, stream: str, version: int) -> bytes:

@@ -4,6 +4,7 @@ Thousands of them are shared out among processes, one a core. A record is one fi
 is one, however deep.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 import msgspec
 from rich.console import Console
@@ -20,9 +21,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from service.audit.checking import Evidence, Report, check
 from service.audit.checkpoints import Checkpoint
 from service.audit.keyring import PublicKeys
+from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.cli.games import found
 from service.cli.sentences import Unusable, printing
 from service.games import Games
+
+T = TypeVar("T")
 
 SUFFIX = ".ndjson"
 
@@ -36,7 +40,9 @@ WHERE = "GET /.well-known/evenfold-keys.json gives them"
 
 
 class Wanted(NamedTuple):
-    """What to check: files and folders, against which keys and checkpoints (files), by how many processes.
+    """What to check: files and folders, against which files of keys, checkpoints, proofs and tree heads.
+
+    `jobs` is by how many processes, None for one a core.
 
     `unsigned` leaves signatures aside: one of it and `keys` is needed. `games` names modules of further games,
     `as_json` asks for a line of JSON each.
@@ -46,6 +52,8 @@ class Wanted(NamedTuple):
     keys: Path | None
     unsigned: bool
     checkpoints: Sequence[Path]
+    proofs: Sequence[Path]
+    trees: Sequence[Path]
     games: Sequence[str]
     jobs: int | None
     as_json: bool
@@ -59,6 +67,9 @@ class Verdict(NamedTuple):
 
 
 _checkpoint = msgspec.json.Decoder(Checkpoint)
+_inclusion: "msgspec.json.Decoder[Inclusion | Consistency]" = msgspec.json.Decoder(Inclusion)
+_consistency: "msgspec.json.Decoder[Inclusion | Consistency]" = msgspec.json.Decoder(Consistency)
+_tree = msgspec.json.Decoder(SignedTree)
 
 
 class _Told(msgspec.Struct):
@@ -78,7 +89,14 @@ def verify(wanted: Wanted) -> int:
     if (wanted.keys is None) != wanted.unsigned:
         raise Unusable(f"Name the service's public keys with --keys ({WHERE}), or say --unsigned: one of the two")
     files = list(_files(wanted.paths))
-    evidence = Evidence(_keys(wanted.keys), tuple(_checkpoints(wanted.checkpoints)))
+    proofs = list(_kept("--proof", wanted.proofs, _inclusion, _consistency))
+    evidence = Evidence(
+        _keys(wanted.keys),
+        tuple(_kept("--checkpoint", wanted.checkpoints, _checkpoint)),
+        tuple(proof for proof in proofs if isinstance(proof, Inclusion)),
+        tuple(_kept("--tree", wanted.trees, _tree)),
+        tuple(proof for proof in proofs if isinstance(proof, Consistency)),
+    )
     found(wanted.games)  # What is no game is told here, and not by each process.
     faulty = 0
     with printing():
@@ -171,14 +189,20 @@ def _keys(file: Path | None) -> dict[str, bytes] | None:
         raise Unusable(f"Invalid value for '--keys': {file} holds no public keys ({error}); {WHERE}") from None
 
 
-def _checkpoints(files: Sequence[Path]) -> Iterator[Checkpoint]:
+def _kept(option: str, files: Sequence[Path], *kinds: "msgspec.json.Decoder[T]") -> Iterator[T]:
+    """Yield what files hold, one a line, each of one of some kinds; raise Unusable for a line that is of none."""
     for file in files:
         try:
-            yield from map(_checkpoint.decode, file.read_bytes().splitlines())
+            lines = file.read_bytes().splitlines()
         except OSError as error:
-            raise Unusable(f"Invalid value for '--checkpoint': {file} can't be read: {error.strerror}") from None
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Unusable(f"Invalid value for '--checkpoint': {file} holds no checkpoints ({error})") from None
+            raise Unusable(f"Invalid value for '{option}': {file} can't be read: {error.strerror}") from None
+        for number, line in enumerate(lines, 1):
+            for kind in kinds:
+                with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                    yield kind.decode(line)
+                    break
+            else:
+                raise Unusable(f"Invalid value for '{option}': line {number} of {file} holds none")
 
 
 def _told(verdict: Verdict) -> _Told:
@@ -198,6 +222,8 @@ def _sentences(verdict: Verdict, *, signed: bool) -> str:
     vouched = "signed" if signed else "signature NOT looked at"
     if report.checkpoints:
         vouched += f", {report.checkpoints} checkpoints met"
+    if report.inclusions:
+        vouched += ", in the transparency log"
     lines = [
         f"{verdict.file}: good ({vouched})",
         f"  table {report.table}, {report.ruleset}, {report.outcome}",

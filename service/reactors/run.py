@@ -7,6 +7,7 @@ from service.reactors.bots import BotMoves, Pause
 from service.reactors.inbox import InboxFilling
 from service.reactors.lobby import LobbyKeeping
 from service.reactors.pursuit import Pursuit, Reactor, pursue
+from service.reactors.transparency import EndLogging
 
 
 async def run(parts: Service, stop: asyncio.Event) -> None:
@@ -30,4 +31,5 @@ def reactors(parts: Service) -> tuple[Reactor, ...]:
         BotMoves(parts.tables, parts.bots, Pause(parts.settings.bot_pause_ms)),
         LobbyKeeping(parts.log, parts.lobby),
         InboxFilling(parts.log, parts.inboxes),
+        EndLogging(parts.log, parts.transparency),
     )

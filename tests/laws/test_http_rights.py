@@ -148,6 +148,8 @@ def _at_table(route: Endpoint, role: str) -> Verdict:
             return 403, "not_seated"
         case "GET", "/record":
             return 409, "not_ended"
+        case "GET", "/inclusion":
+            return 404, "not_found"
         case "GET", _:
             return 200, None
         case "POST", "/start" if role != "host":
