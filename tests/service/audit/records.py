@@ -14,7 +14,7 @@ from service.audit.signing import Signer
 from service.game import AnyTable
 from service.streams import genesis, head_after
 from tests.laws.matches import Match, play
-from tests.laws.setups import GAMES, Setup
+from tests.laws.setups import GAMES, Setup, is_endless
 
 OURS = Signer(bytes(range(32)))
 THEIRS = Signer(bytes(range(32, 64)))
@@ -28,8 +28,8 @@ def match_of(name: str, seed: int = 7) -> Match:
     assert game is not None
     options = {"chinkway": {"deals": 5, "partners": "five"}}.get(name, {})
     chosen = game.projection.options(**options)
-    ends = 0.0 if name != "toy" else 0.2
-    return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, ends, longest=20_000))
+    resigning = 0.2 if is_endless(name, chosen) else 0.0
+    return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, resigning, longest=20_000))
 
 
 def folded(match: Match, entries: Sequence[bytes]) -> AnyTable:

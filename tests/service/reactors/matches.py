@@ -28,7 +28,9 @@ entry_of = msgspec.json.Decoder(Entry[Raw, Raw]).decode
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Service]:
     """Connect a process's parts to the store; its bots do not pause."""
-    async with service(Settings(redis=url, keys=Path(), secret="00" * 32, signing_key="11" * 32, bot_pause_ms=0)) as parts:
+    async with service(
+        Settings(redis=url, keys=Path(), secret="00" * 32, signing_key="11" * 32, bot_pause_ms=0)
+    ) as parts:
         yield parts
 
 
