@@ -10,7 +10,9 @@ The neutral catalogue is table.<language>.ftl here; a game brings `<game>.<langu
 How a catalogue speaks of an event (`.` in its tag is `-` in the message's name, a field `f` is the variable `$f`):
 
 - A seat or a player is a name, `$f_number` the seat's number; a card is written by the game's message `card`,
-  where it has one, of `$suit`, `$rank` and `$card`, the name whole.
+  where it has one, of `$suit`, `$rank` (a number where it is one) and `$card`, the name whole. Each attribute `.a` of
+  that message is one more way to write a card, as a language's articles and cases want it: `$f_a`. But `.between` is
+  what stands between the cards of a row, where that isn't a space.
 - Null, an empty text and an empty list are `none`, for a selector. In an event that was redacted, null means hidden.
 - A struct's fields are `$f_<its field>`; a list's length is `$f_count`.
 - A list or an object is written entry by entry by the message's attribute `.f`, where it has one: there `$item` is the
@@ -40,8 +42,12 @@ from service.game import AnyGame
 Value = str | int
 Arguments = dict[str, Value]
 
+ENGLISH = "en"
+"""The language that every catalogue is there in."""
+
 NOTHING = "none"
 ENTRIES = "; "
+BETWEEN = "between"
 
 _CARD = re.compile(r"[A-Z][0-9A-Z]{1,2}")
 
@@ -56,13 +62,14 @@ class Names(NamedTuple):
 class Words:
     """The words of one game in one language."""
 
-    def __init__(self, game: AnyGame, language: str = "en") -> None:
+    def __init__(self, game: AnyGame, language: str = ENGLISH) -> None:
         """Read the catalogues; raise ValueError where one can't be read, OSError where there is none."""
         self._language = language
         self._bundle = FluentBundle([language], use_isolating=False)  # Isolating marks are noise on a terminal.
         for catalogue in (neutral_catalogue(language), game_catalogue(game, language)):
             self._bundle.add_resource(_resource(catalogue))
         self._card = cache(self._write_card)
+        self._between = self._row_of_cards()
         self._apart = cache(self._find_apart)
 
     def tell(self, event: Event, names: Names) -> list[str]:
@@ -100,9 +107,13 @@ class Words:
         """Tell whether the entries of this field are lines of their own."""
         return field in self._apart(message)
 
-    def card(self, name: str) -> str:
-        """Return a card as people write it."""
+    def card(self, name: str) -> Mapping[str, str]:
+        """Return a card as people write it, under "", and as each attribute of the message for cards writes it."""
         return self._card(name)
+
+    def cards(self, texts: Sequence[str]) -> str:
+        """Return cards in a row."""
+        return self._between.join(texts)
 
     def listed(self, items: Sequence[str]) -> str:
         """Return things in a row, with the language's word for `and`."""
@@ -115,10 +126,17 @@ class Words:
         written.visit(found.value)
         return tuple(attribute for attribute in found.attributes if attribute not in written.names)
 
-    def _write_card(self, name: str) -> str:
+    def _write_card(self, name: str) -> Mapping[str, str]:
         if not self._bundle.has_message("card"):
-            return name
-        return self.say("card", {"card": name, "suit": name[0], "rank": name[1:]})
+            return {"": name}
+        rank = name[1:]
+        arguments: Arguments = {"card": name, "suit": name[0], "rank": int(rank) if rank.isdecimal() else rank}
+        ways = (way for way in self._bundle.get_message("card").attributes if way != BETWEEN)
+        return {"": self.say("card", arguments), **{way: self.say("card", arguments, way) for way in ways}}
+
+    def _row_of_cards(self) -> str:
+        """Return what stands between the cards of a row."""
+        return self.say("card", {}, BETWEEN) if self._bundle.has_message("card") and self.has("card", BETWEEN) else " "
 
 
 class _Writing(NamedTuple):
@@ -149,6 +167,8 @@ class _Writing(NamedTuple):
                 return {name: self.names.seats[value], f"{name}_number": value}
             case None:
                 return {name: NOTHING, f"{name}_number": NOTHING, f"{name}_count": 0}
+            case str() if value and _names_a_card(kind):
+                return {f"{name}_{way}" if way else name: text for way, text in self.words.card(value).items()}
             case _:
                 return {name: self.one(kind, value)}
 
@@ -159,7 +179,7 @@ class _Writing(NamedTuple):
         kinds = list(_item_kinds(kind, len(items)))
         texts = [str(self.one(kind, item)) for kind, item in zip(kinds, items, strict=True)]
         all_cards = all(isinstance(item, str) and _names_a_card(kind) for kind, item in zip(kinds, items, strict=True))
-        return " ".join(texts) if all_cards else self.words.listed(texts)
+        return self.words.cards(texts) if all_cards else self.words.listed(texts)
 
     def entries(self, name: str, kind: object, items: object) -> Iterator[str]:
         """Yield the entries of a list or an object as the attribute writes them, but for those it has no words for."""
@@ -189,7 +209,7 @@ class _Writing(NamedTuple):
             case str() if _is(kind, PlayerId):
                 return self.names.players.get(value, value)
             case str() if _names_a_card(kind):
-                return self.words.card(value)
+                return self.words.card(value)[""]
             case _:
                 return str(value)
 
@@ -217,6 +237,15 @@ class _Variables(visitor.Visitor):
         self.names.add(node.id.name)
 
 
+def languages(game: AnyGame) -> tuple[str, ...]:
+    """Return the languages that a game's tables can be told in, English first."""
+    own, neutral = (
+        {path.suffixes[-2].lstrip(".") for path in folder.glob(f"{name}.*.ftl")}
+        for folder, name in ((_folder(game), game.name), (Path(__file__).parent, "table"))
+    )
+    return (ENGLISH, *sorted((own & neutral) - {ENGLISH}))
+
+
 def neutral_catalogue(language: str) -> str:
     """Return the catalogue of the events that every game speaks."""
     return (files(__name__) / f"table.{language}.ftl").read_text(encoding="utf-8")
@@ -224,8 +253,11 @@ def neutral_catalogue(language: str) -> str:
 
 def game_catalogue(game: AnyGame, language: str) -> str:
     """Return a game's own catalogue, found beside the module that decides it."""
-    source = Path(sys.modules[game.decide.__module__].__file__ or "")
-    return (source.parent / f"{game.name}.{language}.ftl").read_text(encoding="utf-8")
+    return (_folder(game) / f"{game.name}.{language}.ftl").read_text(encoding="utf-8")
+
+
+def _folder(game: AnyGame) -> Path:
+    return Path(sys.modules[game.decide.__module__].__file__ or "").parent
 
 
 def _resource(catalogue: str) -> ast.Resource:

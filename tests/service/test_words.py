@@ -28,8 +28,13 @@ CHINKWAY = next(game for game in GAMES if game.name == "chinkway")
 NAMES = Names([f"Seat{seat}" for seat in range(8)], {})
 
 
+def told_of(union: object) -> tuple[type[Event], ...]:
+    """Return the kinds of events of a union."""
+    return get_args(union)
+
+
 def tags(union: object) -> set[str]:
-    return {tag_of(event) for event in get_args(union)}
+    return {tag_of(event) for event in told_of(union)}
 
 
 def tag_of(event: type[Event]) -> str:

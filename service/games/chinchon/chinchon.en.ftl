@@ -8,7 +8,10 @@ card = { $rank }-{ $suit ->
    *[B] bastos
 }
 
-chinchon-staked = { $seats } put in the stake; the pot holds { $pot ->
+chinchon-staked = { $seats_count ->
+    [one] { $seats } puts
+   *[other] { $seats } put
+} in the stake; the pot holds { $pot ->
     [one] one token
    *[other] { NUMBER($pot, useGrouping: 0) } tokens
 }.

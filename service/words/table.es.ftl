@@ -1,0 +1,81 @@
+# Lo que puede ocurrir en cualquier mesa. Cómo habla un catálogo de un suceso se dice en __init__.py.
+
+seat = asiento { $number }
+
+by = { $role ->
+    [host] { $player } (dirige la mesa)
+    [arbiter] { $player } (arbitra)
+    [director] { $player } (dirige el torneo)
+    [clock] el reloj
+    [system] el servicio
+   *[none] { $player }
+}
+
+table-created =
+    { $host } abre una mesa de { $game } ({ $ruleset }) con { $seats ->
+        [one] un asiento
+       *[other] { $seats } asientos
+    }; el juego empieza cuando { $start ->
+        [host] lo decida { $host }
+       *[full] se ocupe el último asiento
+    }.{ $options_count ->
+        [0] {""}
+       *[other] {" "}Opciones: { $options }.
+    } Compromiso de todas las mezclas: { $commitment }.
+    .options = { $name } { $item }
+
+table-seeded = { $seed ->
+    [none] La semilla de todas las mezclas se ha sacado y queda sellada.
+   *[other] La semilla de todas las mezclas se ha sacado: { $seed }.
+}
+
+table-seat_taken =
+    { $player } ocupa el asiento { $seat_number }{ $nonce ->
+        [none] {""}
+       *[other] , con el nonce { $nonce }
+    }.{ $bot ->
+        [none] {""}
+       *[other] {" "}Es el bot { $bot }.
+    }
+
+table-seat_left = { $player } deja el asiento { $seat_number }.
+
+table-started = El juego empieza con { $seats }.
+
+table-shuffled = { $order ->
+    [none] La mezcla { NUMBER($c, useGrouping: 0) } está hecha; su orden queda sellado.
+   *[other] La mezcla { NUMBER($c, useGrouping: 0) } da { $order }.
+}
+
+table-turn_began = Turno de { $seats }.
+
+table-answered = { $seat } ha respondido.
+
+table-scored = La ronda { $deal } da: { $points }. Puntuación: { $scores }.
+    .points = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-resigned = { $seat } se rinde.
+
+table-ended = { $outcome ->
+    [finished] El juego ha terminado.
+    [abandoned] La mesa se ha abandonado.
+    [annulled] La mesa se ha anulado.
+   *[adjudicated] La mesa se ha decidido por arbitraje.
+}{ $places ->
+    [none] {""}
+   *[other] {" "}Puestos: { $places }.
+}
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-opened = Todo queda a la vista. La semilla era { $seed }.
+    .orders = La mezcla { NUMBER($c, useGrouping: 0) } dio { $order }.
