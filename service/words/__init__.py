@@ -21,23 +21,21 @@ How a catalogue speaks of an event (`.` in its tag is `-` in the message's name,
 - A list inside an entry, its field `g`, is written entry by entry by the message's attribute `.f_g`, where it has one.
 """
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import NamedTuple
 
 import msgspec
 from babel.lists import format_list
 from fluent.runtime import FluentBundle, FluentResource
 from fluent.syntax import ast, visitor
 
-from events.base import By, Event, PlayerId, Seat
-from events.table import CardName
+from events.base import By, Event
 from service.game import AnyGame
+from service.words.kinds import ANY, Kind, kinds_of
 
 Value = str | int
 Arguments = dict[str, Value]
@@ -48,8 +46,6 @@ ENGLISH = "en"
 NOTHING = "none"
 ENTRIES = "; "
 BETWEEN = "between"
-
-_CARD = re.compile(r"[A-Z][0-9A-Z]{1,2}")
 
 
 class Names(NamedTuple):
@@ -77,9 +73,9 @@ class Words:
         message = str(event.__struct_config__.tag).replace(".", "-")
         writing = _Writing(self, message, names)
         lines = [self.say(message, writing.members(event))]
-        hints = _hints(type(event))
-        for field in filter(hints.__contains__, self._apart(message)):
-            lines += writing.entries(field, hints[field], getattr(event, field))
+        kinds = kinds_of(type(event))
+        for field in filter(kinds.__contains__, self._apart(message)):
+            lines += writing.entries(field, kinds[field], getattr(event, field))
         return lines
 
     def who(self, by: By, names: Names) -> str:
@@ -150,11 +146,11 @@ class _Writing(NamedTuple):
     def members(self, struct: msgspec.Struct, prefix: str = "") -> Arguments:
         """Return every field as variables."""
         arguments: Arguments = {}
-        for field, kind in _hints(type(struct)).items():
+        for field, kind in kinds_of(type(struct)).items():
             arguments |= self.variables(prefix + field, kind, getattr(struct, field))
         return arguments
 
-    def variables(self, name: str, kind: object, value: object) -> Arguments:
+    def variables(self, name: str, kind: Kind, value: object) -> Arguments:
         """Return a value of this annotation as the variables that stand for it."""
         match value:
             case msgspec.Struct():
@@ -163,31 +159,31 @@ class _Writing(NamedTuple):
                 apart = not self.within and self.words.tells_apart(self.message, name)
                 text = self.row(name, kind, value) if value and not apart else NOTHING
                 return {name: text, f"{name}_count": len(value)}
-            case int() if _is(kind, Seat):
+            case int() if kind.is_a_seat:
                 return {name: self.names.seats[value], f"{name}_number": value}
             case None:
                 return {name: NOTHING, f"{name}_number": NOTHING, f"{name}_count": 0}
-            case str() if value and _names_a_card(kind):
+            case str() if value and kind.is_a_card:
                 return {f"{name}_{way}" if way else name: text for way, text in self.words.card(value).items()}
             case _:
                 return {name: self.one(kind, value)}
 
-    def row(self, name: str, kind: object, items: Sequence[object] | Mapping[str, object]) -> str:
+    def row(self, name: str, kind: Kind, items: Sequence[object] | Mapping[str, object]) -> str:
         """Return a list, entry by entry where the message says how."""
         if self.words.has(self.message, self._attribute(name)) or isinstance(items, Mapping):
             return ENTRIES.join(self.entries(name, kind, items)) or NOTHING
-        kinds = list(_item_kinds(kind, len(items)))
+        kinds = kind.items(len(items))
         texts = [str(self.one(kind, item)) for kind, item in zip(kinds, items, strict=True)]
-        all_cards = all(isinstance(item, str) and _names_a_card(kind) for kind, item in zip(kinds, items, strict=True))
+        all_cards = all(isinstance(item, str) and kind.is_a_card for kind, item in zip(kinds, items, strict=True))
         return self.words.cards(texts) if all_cards else self.words.listed(texts)
 
-    def entries(self, name: str, kind: object, items: object) -> Iterator[str]:
+    def entries(self, name: str, kind: Kind, items: object) -> Iterator[str]:
         """Yield the entries of a list or an object as the attribute writes them, but for those it has no words for."""
         match items:
             case dict():
-                variables = [{"name": key, "item": self.one(object, item)} for key, item in items.items()]
+                variables = [{"name": key, "item": self.one(ANY, item)} for key, item in items.items()]
             case tuple() | list():
-                kinds = _item_kinds(kind, len(items))
+                kinds = kind.items(len(items))
                 writing = self._replace(within=self._attribute(name))
                 variables = [writing.entry(*entry) for entry in enumerate(zip(kinds, items, strict=True))]
             case _:  # Null: hidden, or there is none.
@@ -195,7 +191,7 @@ class _Writing(NamedTuple):
         attribute = self._attribute(name)
         return filter(None, (self.words.say(self.message, entry, attribute) for entry in variables))
 
-    def one(self, kind: object, value: object) -> Value:
+    def one(self, kind: Kind, value: object) -> Value:
         """Return a value as one variable."""
         match value:
             case None | "":
@@ -203,17 +199,17 @@ class _Writing(NamedTuple):
             case bool():
                 return "true" if value else "false"
             case int():
-                return self.names.seats[value] if _is(kind, Seat) else value
+                return self.names.seats[value] if kind.is_a_seat else value
             case tuple() | list():
                 return self.row("", kind, value) if value else NOTHING
-            case str() if _is(kind, PlayerId):
+            case str() if kind.is_a_player:
                 return self.names.players.get(value, value)
-            case str() if _names_a_card(kind):
+            case str() if kind.is_a_card:
                 return self.words.card(value)[""]
             case _:
                 return str(value)
 
-    def entry(self, index: int, entry: tuple[object, object]) -> Arguments:
+    def entry(self, index: int, entry: tuple[Kind, object]) -> Arguments:
         """Return an entry of the list that this is within, of its annotation, as variables."""
         kind, item = entry
         seats = self.names.seats
@@ -266,38 +262,3 @@ def _resource(catalogue: str) -> ast.Resource:
     if unread := [entry.content for entry in resource.body if isinstance(entry, ast.Junk)]:
         raise ValueError(f"a catalogue can't be read from here on: {unread[0]}")
     return resource
-
-
-@cache
-def _hints(struct: type[msgspec.Struct]) -> dict[str, object]:
-    hints = get_type_hints(struct, include_extras=True)
-    return {field: hints[field] for field in struct.__struct_fields__}
-
-
-def _is(kind: object, annotated: object) -> bool:
-    """Tell whether an annotation is this one, or this one or None."""
-    (meta,) = annotated.__metadata__  # type: ignore[attr-defined] # an Annotated has one
-    return any(meta in getattr(arm, "__metadata__", ()) for arm in _arms(kind))
-
-
-def _arms(kind: object) -> tuple[object, ...]:
-    return get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-
-
-def _plain(kind: object) -> object:
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
-
-
-def _names_a_card(kind: object) -> bool:
-    """Tell whether an annotation is of cards: `CardName`, or a choice among names that all look like a card's."""
-    return _is(kind, CardName) or any(
-        get_origin(arm) is Literal and all(_CARD.fullmatch(str(name)) for name in get_args(arm))
-        for arm in map(_plain, _arms(kind))
-    )
-
-
-def _item_kinds(kind: object, count: int) -> Iterator[object]:
-    """Yield the annotation of each of so many items of a tuple."""
-    (row,) = (plain for plain in map(_plain, _arms(kind)) if get_origin(plain) is tuple)
-    items = get_args(row)
-    yield from [items[0]] * count if len(items) == 2 and items[1] is ... else items  # noqa: PLR2004 a row of any length is `X, ...`
