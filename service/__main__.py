@@ -158,6 +158,14 @@ def replay(
     seat: Annotated[
         int | None, typer.Option(min=0, max=7, help="Show what this seat may see; without it all is shown.")
     ] = None,
+    after: Annotated[int, typer.Option(min=0, metavar="VERSION", help="Leave out what came up to this version.")] = 0,
+    until: Annotated[
+        int | None, typer.Option(min=1, metavar="VERSION", help="Leave out what came after this version.")
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="In which language: en, de, es, ru or sv; else in the one that LANG names, or in English."),
+    ] = None,
     url: Url = None,
     token: Tokens = None,
     games: Games = None,
@@ -165,13 +173,15 @@ def replay(
     """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server.
 
     The store tells all, the seed and every hand too, even while the table is in play; --seat tells what a seat may see.
+    A server tells what your own seat may see and, when the table has ended, what any --seat did.
     """
     from service.cli import replay as work
 
+    wanted = work.Wanted(table, seat, after, until, language)
     if url is None:
-        work.from_store(Place(data.expanduser().absolute(), redis), table, seat, games or ())
+        work.from_store(Place(data.expanduser().absolute(), redis), wanted, games or ())
     else:
-        work.from_server(work.Source(url, token or ()), table, seat, games or ())
+        work.from_server(work.Source(url, token or ()), wanted, games or ())
 
 
 @app.command()

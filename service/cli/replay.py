@@ -1,40 +1,56 @@
 """A table's log in words, decision by decision: from the store as its operator sees it, or as one seat does.
 
-From the store everything is shown that has ever been sealed or hidden; over HTTP, what the token's player may see.
+From the store everything is shown that has ever been sealed or hidden; over HTTP, what the token's player may see: once
+the table has ended that is whatever any seat saw.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+import os
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
 from rich.console import Console
 from rich.markup import escape
 
-from events.base import Decision, Entry, Event
-from events.table import Created, Ended, SeatLeft, SeatTaken, TableEvent
+from events.base import Decision, Entry
+from events.table import Created, Ended, TableEvent
 from projections import fold
 from service.auth.accounts import Accounts
 from service.cli.client import Client, Refusal
 from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say
-from service.errors import Damaged, NotFound
+from service.errors import Damaged
 from service.game import AnyGame
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
 from service.streams import Stored, check_chain, table_stream
-from service.words import Names, Words
+from service.words import ENGLISH, Words, languages
+from service.words.telling import Shown, Teller, bots_called, named_in
 
-Shown = Entry[Raw, Event] | Decision[Event]
+LOCALES: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
+"""Where the environment says which language its user reads: the first that is set counts."""
 
 _raw_entry = msgspec.json.Decoder(Entry[Raw, Raw])
 _created = msgspec.json.Decoder(Created)
+
+
+class Wanted(NamedTuple):
+    """What is to be told: a table as a seat sees it, the decisions after one version and up to another, in a language.
+
+    None is: as whoever asks may see it; to the newest; in the language of the environment.
+    """
+
+    table: str
+    seat: int | None = None
+    after: int = 0
+    until: int | None = None
+    language: str | None = None
 
 
 class Told(NamedTuple):
@@ -52,35 +68,56 @@ class Source(NamedTuple):
     tokens: Sequence[str]
 
 
-def from_store(place: Place, table: str, seat: int | None, modules: Sequence[str]) -> None:
+def from_store(place: Place, wanted: Wanted, modules: Sequence[str]) -> None:
     """Print a table of the store, as its operator sees it or as a seat does; raise Unusable or Failed."""
-    told = asyncio.run(_from_store(place, _id_of(table), seat, found(modules)))
-    if seat is None and not _has_ended(told.decisions):
+    told = asyncio.run(_from_store(place, _checked(wanted), found(modules)))
+    words = _words(told.game, wanted.language)
+    if wanted.seat is None and not _has_ended(told.decisions):
         say("WARNING: The table has not ended, and this shows its seed and every hand; --seat shows what a seat sees.")
-    _print(told)
+    _print(told, words, wanted)
 
 
-def from_server(source: Source, table: str, seat: int | None, modules: Sequence[str]) -> None:
-    """Print a table of a server, as the token's player sees it; raise Unusable or Failed."""
-    if seat is not None:
-        raise Unusable("A server shows what the token's player may see: --seat is for the store")
+def from_server(source: Source, wanted: Wanted, modules: Sequence[str]) -> None:
+    """Print a table of a server, as the token's player may see it; raise Unusable or Failed."""
     if len(source.tokens) != 1:
         raise Unusable("A server shows a table to a player: give one token with --token")
     try:
-        told = asyncio.run(_from_server(source, _id_of(table), found(modules)))
+        told = asyncio.run(_from_server(source, _checked(wanted), found(modules)))
     except Refusal as refusal:
         raise Failed(f"The server refuses: {refusal.detail}") from refusal
-    _print(told)
+    _print(told, _words(told.game, wanted.language), wanted)
 
 
-def _id_of(table: str) -> str:
-    id_ = table.removeprefix("table:")
+def of_environment(known: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Return the language of these that the environment asks for, as gettext reads it; else English."""
+    locale = next((variables[name] for name in LOCALES if variables.get(name)), "")
+    if locale.partition(".")[0] in {"", "C", "POSIX"}:
+        return ENGLISH
+    asked = (*variables.get("LANGUAGE", "").split(":"), locale)
+    tags = (re.split(r"[_.@-]", tag)[0].lower() for tag in asked)
+    return next((tag for tag in tags if tag in known), ENGLISH)
+
+
+def _words(game: AnyGame, language: str | None) -> Words:
+    known = languages(game)
+    if language is None:
+        return Words(game, of_environment(known, os.environ))
+    if language not in known:
+        raise Unusable(f"{game.title} is not told in {language!r}, but in {', '.join(sorted(known))}")
+    return Words(game, language)
+
+
+def _checked(wanted: Wanted) -> Wanted:
+    id_ = wanted.table.removeprefix("table:")
     if not is_id(id_):
-        raise Unusable(f"{table!r} is not the id of a table: 26 lower-case letters and digits")
-    return id_
+        raise Unusable(f"{wanted.table!r} is not the id of a table: 26 lower-case letters and digits")
+    if wanted.until is not None and wanted.until <= wanted.after:
+        raise Unusable(f"Nothing lies after version {wanted.after} and up to version {wanted.until}")
+    return wanted._replace(table=id_)
 
 
-async def _from_store(place: Place, table: str, seat: int | None, known: Games) -> Told:
+async def _from_store(place: Place, wanted: Wanted, known: Games) -> Told:
+    table, seat = wanted.table, wanted.seat
     async with opened(place, "evenfold replay") as redis:
         log = Log(redis)
         try:
@@ -101,8 +138,7 @@ async def _from_store(place: Place, table: str, seat: int | None, known: Games) 
         decisions: list[Shown] = [
             entry if seat is None else fold.decision(projection, entry, head, seat) for entry, head in whole
         ]
-        ids = _players(decisions)
-        return Told(game, decisions, await _called(Accounts(redis), ids))
+        return Told(game, decisions, await _called(Accounts(redis), named_in(decisions)))
 
 
 async def _pages(log: Log, stream: str) -> AsyncIterator[Stored]:
@@ -113,26 +149,24 @@ async def _pages(log: Log, stream: str) -> AsyncIterator[Stored]:
         after = page[-1].version
 
 
-async def _called(accounts: Accounts, ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of players; an account that was erased is called by its id."""
-    called = {}
-    for player in ids:
-        try:
-            called[player] = _bot_name(player) or (await accounts.find(player)).name
-        except NotFound:
-            called[player] = player
-    return called
+async def _called(accounts: Accounts, ids: Sequence[str]) -> dict[str, str]:
+    """Return the names of players; an account that was erased has none."""
+    called = bots_called(ids)
+    people = await accounts.named(filter(is_id, ids))
+    return called | {account.id: account.name for account in people}
 
 
-async def _from_server(source: Source, table: str, known: Games) -> Told:
+async def _from_server(source: Source, wanted: Wanted, known: Games) -> Told:
     async with Client(source.url, source.tokens[0], patience_s=0) as client:
-        path, view = await _path_and_view(client, table)
+        path, view = await _path_and_view(client, wanted.table)
         game = _game(known, view["ruleset"])
-        decoder = msgspec.json.Decoder(Decision[TableEvent | game.projection.events])  # type: ignore[name-defined] # a union known at run time
-        lines = (await client.lines(f"{path}/events")).splitlines()
+        events = TableEvent | game.projection.events
+        decoder = msgspec.json.Decoder(Decision[events])  # type: ignore[valid-type] # a union known at run time
+        eyes = "" if wanted.seat is None else f"?as={wanted.seat}"
+        lines = (await client.lines(f"{path}/events{eyes}")).splitlines()
         decisions: list[Shown] = [decoder.decode(line) for line in lines]
-        ids = _players(decisions)
-        called = {player: name for player in ids if (name := _bot_name(player))}
+        ids = named_in(decisions)
+        called = bots_called(ids)
         called |= await client.names([player for player in ids if player not in called])
         return Told(game, decisions, called)
 
@@ -154,74 +188,16 @@ def _game(known: Games, ruleset: str) -> AnyGame:
         raise Unusable(f"The ruleset {ruleset} is not known here; name its module with --games") from None
 
 
-def _players(decisions: Iterable[Shown]) -> list[str]:
-    """Return everybody whom the log names, each once."""
-    named: dict[str, None] = {}
-    for decision in decisions:
-        if decision.by.player is not None:
-            named[decision.by.player] = None
-        for event in decision.events:
-            match event:
-                case Created():
-                    named[event.host] = None
-                case SeatTaken(_, player):
-                    named[player] = None
-                case _:
-                    pass
-    return list(named)
-
-
 def _has_ended(decisions: Iterable[Shown]) -> bool:
     return any(isinstance(event, Ended) for decision in decisions for event in decision.events)
 
 
-def _bot_name(player: str) -> str | None:
-    """Return what a bot is called, `anyone#2` for `bot:anyone/1#2`; None for an account."""
-    if not player.startswith("bot:"):
-        return None
-    name, _, seat = player.removeprefix("bot:").partition("#")
-    return f"{name.partition('/')[0]}#{seat}"
-
-
-def _print(told: Told) -> None:
+def _print(told: Told, words: Words, wanted: Wanted) -> None:
+    """Print a line a decision (version, UTC, who), and an indented one for each of its events."""
     console = Console(soft_wrap=True, highlight=False, emoji=False)
-    for line in _lines(told):
-        console.print(line)
-
-
-def _lines(told: Told) -> Iterator[str]:
-    """Yield a line a decision (version, UTC, who), and an indented one for each of its events."""
-    words = Words(told.game)
-    seats: list[str] = []
-    players = _distinct(told.called)
+    teller = Teller(words, told.called)
     for decision in told.decisions:
-        for event in decision.events:
-            _seat(event, seats, players, words)
-        names = Names(seats, players)
-        at = datetime.fromtimestamp(decision.at / 1000, UTC)
-        who = escape(words.who(decision.by, names))
-        yield f"[bold]{decision.version:>5}[/]  {at:%Y-%m-%d %H:%M:%S}.{decision.at % 1000:03}  [bold]{who}[/]"
-        for event in decision.events:
-            first, *entries = words.tell(event, names)
-            yield f"       {escape(first)}"
-            for entry in entries:
-                yield f"         {escape(entry)}"
-
-
-def _seat(event: Event, seats: list[str], players: Mapping[str, str], words: Words) -> None:
-    """Keep up who sits where; a free seat is called by its number."""
-    match event:
-        case Created():
-            seats[:] = [words.say("seat", {"number": number}) for number in range(event.seats)]
-        case SeatTaken(seat, player):
-            seats[seat] = players.get(player, player)
-        case SeatLeft(seat):
-            seats[seat] = words.say("seat", {"number": seat})
-        case _:
-            pass
-
-
-def _distinct(called: Mapping[str, str]) -> dict[str, str]:
-    """Return the names, those that several players have with the beginning of their ids."""
-    often = Counter(called.values())
-    return {player: name if often[name] == 1 else f"{name} ({player[:6]})" for player, name in called.items()}
+        step = teller.tell(decision)
+        if wanted.after < step.version and (wanted.until is None or step.version <= wanted.until):
+            _, *lines = map(escape, step.plain())
+            console.print(f"[bold]{step.version:>5}[/]  {step.moment}  [bold]{escape(step.who)}[/]", *lines, sep="\n")

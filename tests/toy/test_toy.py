@@ -14,7 +14,7 @@ import pytest
 
 from service import games
 from service.app import service
-from service.cli.replay import from_store
+from service.cli.replay import Wanted, from_store
 from service.game import AnyTable
 from service.games import rules_pages
 from service.reactors.run import run
@@ -232,9 +232,9 @@ def test_its_log_is_told_in_words(company: Company, valkey_url: str, capsys: pyt
     pledge = company.actions(bob)["legal"][0]
     company.command(bob, pledge)
     place = Place(data=Path(), redis=valkey_url)
-    from_store(place, company.table, None, (TOY,))
+    from_store(place, Wanted(company.table), (TOY,))
     assert f"Bob pledges {pledge['card']}." in capsys.readouterr().out
-    from_store(place, company.table, 0, (TOY,))
+    from_store(place, Wanted(company.table, seat=0), (TOY,))
     told = capsys.readouterr().out
     assert "Bob pledges a card, face down." in told
     assert pledge["card"] not in told.partition("Bob pledges")[2].partition("answered")[0]

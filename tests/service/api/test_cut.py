@@ -9,7 +9,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from service.cli.replay import from_store
+from service.cli.replay import Wanted, from_store
 from service.cli.sentences import Failed
 from service.embedded import Embedded
 from service.reactors.run import reactors
@@ -104,7 +104,7 @@ def test_a_retry_of_what_was_done_is_told_too(cut: Cut, elsewhere: Person) -> No
 
 def test_a_replay_is_refused_in_a_sentence(cut: Cut, valkey_url: str, tmp_path: Path) -> None:
     with pytest.raises(Failed, match="The log of the table is damaged: ") as failed:
-        from_store(Place(tmp_path, valkey_url), cut.keys.stream.rpartition(":")[2], None, ())
+        from_store(Place(tmp_path, valkey_url), Wanted(cut.keys.stream.rpartition(":")[2]), ())
     assert "\n" not in str(failed.value)
 
 

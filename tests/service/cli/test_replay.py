@@ -9,14 +9,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from service.appending import Appended
+from service.cli.replay import of_environment
 from service.log import PAGE, Log
 from service.store import connect
+from service.words import languages
 from tests.laws.matches import Match, played
-from tests.laws.setups import setups
+from tests.laws.setups import GAMES, setups
 from tests.served import Person, served
 from tests.service.cli.processes import Called, Server, person
 
 SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
+GERMAN = {"T": "10", "J": "B", "Q": "D"}
+
+LANGUAGES = ("en", "de", "es", "ru", "sv")
+CHINKWAY = next(game for game in GAMES if game.name == "chinkway")
 
 
 class Known(NamedTuple):
@@ -121,6 +127,48 @@ def test_a_player_is_told_over_http_what_the_seat_is_shown(called: Called, known
         assert by_http.printed == called("replay", known.table, "--redis", known.redis, "--seat", str(seat)).printed
 
 
+def test_a_range_of_versions_is_told_as_it_is_within_the_whole(called: Called, known: Known) -> None:
+    whole = called("replay", known.table, "--redis", known.redis).printed
+    some = called("replay", known.table, "--redis", known.redis, "--after", "3", "--until", "6").printed
+    assert versions(some) == [4, 5, 6]
+    assert some in whole
+
+
+def test_a_table_is_told_in_the_language_asked_for(called: Called, known: Known) -> None:
+    leader = known.views[0]["trick"]["leader"]
+    name = ["Ada", "Bo [b]", f"Cy ({known.people[2].id[:6]})", f"Cy ({known.people[3].id[:6]})", "Eve"][leader]
+    card = known.views[0]["trick"]["cards"][0]
+    german = SUITS[card[0]] + GERMAN.get(card[1], card[1])
+    asked = ("replay", known.table, "--redis", known.redis)
+    assert f"{name} spielt {german}.\n" in called(*asked, "--language", "de").printed
+    assert f"{name} spielt {german}.\n" in called(*asked, LANG="de_AT.UTF-8").printed
+    assert f"{name} plays {written(card)}.\n" in called(*asked, "--language", "en", LANG="de_AT.UTF-8").printed
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "sv_SE.UTF-8"}, "sv"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "fr_FR.UTF-8"}, "en"),
+        ({"LANG": "sv_SE.UTF-8", "LC_MESSAGES": "es_ES@euro"}, "es"),
+        ({"LANG": "sv_SE.UTF-8", "LC_MESSAGES": "es_ES", "LC_ALL": "ru"}, "ru"),
+        ({"LANG": "sv_SE.UTF-8", "LC_ALL": ""}, "sv"),
+        ({"LANG": "sv_SE.UTF-8", "LANGUAGE": "fr:de:sv"}, "de"),
+        ({"LANG": "C", "LANGUAGE": "de"}, "en"),
+    ],
+)
+def test_the_environment_names_a_language_as_for_other_programs(variables: dict[str, str], language: str) -> None:
+    assert of_environment(languages(CHINKWAY), variables) == language
+
+
+def test_the_help_names_every_language(called: Called) -> None:
+    told = re.sub(r"[\s│]+", " ", called("replay", "--help", COLUMNS="200").printed)
+    assert re.search(rf"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}", told)
+    assert languages(CHINKWAY) == LANGUAGES
+
+
 def test_a_table_of_more_than_a_page_is_told_whole(called: Called, valkey_url: str) -> None:
     match = played(next(setup for setup in setups() if setup.game == "chinkway"))
     assert length(match) > PAGE
@@ -160,7 +208,7 @@ def test_a_running_server_shares_its_store(called: Called, server: Server) -> No
         (("queens",), "'queens' is not the id of a table"),
         (("0" * 26,), "The store has no table"),
         (("0" * 26, "--url", "http://127.0.0.1:1"), "give one token with --token"),
-        (("0" * 26, "--url", "http://127.0.0.1:1", "--token", "a", "--seat", "1"), "--seat is for the store"),
+        (("0" * 26, "--after", "7", "--until", "7"), "Nothing lies after version 7 and up to version 7"),
         (("0" * 26, "--data", "/nowhere"), "The data folder /nowhere holds no store"),
         (("0" * 26, "--games", "json"), "the module json ends in no GAME"),
         (("0" * 26, "--seat", "8"), "--seat"),
@@ -170,6 +218,11 @@ def test_what_can_not_be_told_is_refused(
     called: Called, server: Server, arguments: tuple[str, ...], words: str
 ) -> None:
     assert words in called("replay", *arguments, EVENFOLD_DATA=str(server.data)).refusal
+
+
+def test_a_language_that_there_is_not_is_refused(called: Called, known: Known) -> None:
+    refusal = called("replay", known.table, "--redis", known.redis, "--language", "tlh").refusal
+    assert "Chinkway is not told in 'tlh', but in de, en, es, ru, sv" in refusal
 
 
 def test_a_seat_that_the_table_has_not_is_refused(called: Called, known: Known) -> None:
