@@ -20,14 +20,16 @@ async function sit(game, wanted) {
 }
 
 // Follow a stream into `told`.
-function follow(path, last = 0, ...more) {
+function follow(path, query = { after: 0 }) {
   const heard = {};
-  for (const name of ["decision", "reset", "lagged", "refused", ...more]) heard[name] = (data) => told.push({ name, data });
+  for (const name of ["decision", "reset", "lagged", "notice", "table", "gone", "refused"]) {
+    heard[name] = (data) => told.push({ name, data });
+  }
   heard.ended = (data, stop) => {
     stop();
     told.push({ name: "ended", data });
   };
-  return evenfold.follow(path, last, heard);
+  return evenfold.follow(path, query, heard);
 }
 
 const versions = () => told.filter(({ name }) => name === "decision").map(({ data }) => data.version);
