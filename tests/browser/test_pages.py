@@ -129,6 +129,26 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(browser: Browser, server: Ser
     assert [told for told in browser.complaints() if "net::ERR_" not in told] == []
 
 
+def test_a_page_follows_the_lobby_from_the_list_that_it_has(browser: Browser) -> None:
+    table, heard = browser.run(
+        """
+        const { player } = await evenfold.ask("GET", "/v1/me");
+        const { tables, cursor } = await evenfold.ask("GET", `/v1/tables?host=${player.id}`);
+        const { table } = await evenfold.ask("POST", "/v1/chinkway/tables", {});
+        const stop = follow("/v1/tables", { since: cursor, host: player.id });
+        await until(() => told.length === 1);
+        await evenfold.ask("POST", `/v1/chinkway/tables/${table}/commands`, { type: "table.abandon" });
+        await until(() => told.length === 2);
+        stop();
+        return [table, [...tables, ...told]];
+        """
+    )
+    assert [each["name"] for each in heard] == ["table", "gone"]
+    assert table in str(heard[0]["data"])
+    assert table in str(heard[1]["data"])
+    assert browser.complaints() == []
+
+
 def test_an_event_source_that_is_left_alone_gives_up_when_its_ticket_is_spent(browser: Browser) -> None:
     """It comes again once after the end, by itself, and not for ever."""
     errors = browser.run(
