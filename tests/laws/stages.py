@@ -133,6 +133,7 @@ class Stage:
 
     store: str
     routes: tuple[Endpoint, ...]
+    url: str = ""
     orders: dict[str, Mapping[int, Sequence[str | int]]] = field(default_factory=dict)
     line: "Line | None" = None
 
@@ -197,7 +198,9 @@ def staged(store: str, keys: Path, *games: str) -> Iterator[Stage]:
     stage = Stage(store, endpoints(find(*games)))
     sources = Sources(chances=stage.chances, clock=stage.clock)
     with served(store, keys, *games, sources=sources) as url, closing(Line(int(url.rpartition(":")[2]))) as line:
-        stage.line = line
+        stage.line, stage.url = line, url
+        # Who says nothing at first is not waited for as long as it takes to find twins.
+        assert line.exchange(Call("GET", "/healthz")).status == 200
         yield stage
 
 

@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +17,7 @@ from service.game import AnyGame, Ask, Command, Refused
 from tests.laws.matches import play
 from tests.laws.pairs import nothing_hidden_is_told
 from tests.laws.setups import Setup
-from tests.laws.stages import staged, two_stores
+from tests.laws.stages import Stage, staged, two_stores
 from tests.laws.twins import Twins, twins
 from tests.toy.events.toy import Dealt, Drew, Options
 from tests.toy.projections.toy import State, View, redact, view
@@ -111,17 +113,11 @@ class Turncoat:
         return replace(GAME, projection=projection, decide=self.decide, legal=self.legal)
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
-    """Give a way to hold the law against a game that is served in the place of the one the twins were found by."""
-    turncoat, folder = Turncoat(), tmp_path_factory.mktemp("stages")
-    module = ModuleType("tests.laws.turncoat")
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[Turncoat, tuple[Stage, Stage], str]]:
+    """Give a game that can be had to leak, two stages that serve it, and the name of its module."""
+    turncoat, module = Turncoat(), ModuleType("tests.laws.turncoat")
     module.__dict__["GAME"] = turncoat.game
-
-    def held(game: AnyGame, found: Twins) -> int:
-        turncoat.now = game
-        return nothing_hidden_is_told(found, (first, second))
-
     with (
         pytest.MonkeyPatch.context() as patch,
         two_stores(folder) as (one, other),
@@ -131,7 +127,19 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
             staged(one, folder / "keys", module.__name__) as first,
             staged(other, folder / "keys", module.__name__) as second,
         ):
-            yield held
+            yield turncoat, (first, second), module.__name__
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
+    """Give a way to hold the law against a game that is served in the place of the one the twins were found by."""
+    with serving(tmp_path_factory.mktemp("stages")) as (turncoat, stages, _):
+
+        def held(game: AnyGame, found: Twins) -> int:
+            turncoat.now = game
+            return nothing_hidden_is_told(found, stages)
+
+        yield held
 
 
 @pytest.fixture(scope="module", params=[None, 1], ids=["spectator", "seat"])
