@@ -11,11 +11,13 @@ whoever changes what it stands for rings it in the same transaction. It says no 
 
     bells   which bell rang: field `b`, its name; about the last 10,000 are kept
 
-Left out: a cluster, where one command can't read 64 slots; trimming; which process acts on which partition.
+Left out: a cluster, where one command can't read 64 slots; trimming, and which process acts on which partition
+(service/reactors/sharing.py).
 """
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import ResponseError
 
+from service.clock import utc_ms
 from service.errors import StoreDown
 from service.ids import PARTITIONS
 from service.pipe import Command, Pipe, Unreachable
@@ -40,11 +43,20 @@ HINTS: Final = 500
 BLOCK_MS: Final = 1_000
 """How long one XREAD waits for news; every feed is looked at again this often, whatever happens."""
 
+CHANGE_MS: Final = 250
+"""The same where the feeds that are read may change meanwhile."""
+
 GATHER_S: Final = 0.001
 """How long hints are left to gather after some have come: under load one read then brings many."""
 
 GATHER_HINTS_S: Final = 0.05
 """The same for whoever follows the feeds themselves, and acts on hints rather than passing decisions on."""
+
+GAP_S: Final = 20.0
+"""After a pause this long hints may have been trimmed before they were read: whoever follows a stream looks for itself.
+
+They stay for a minute at least (service/reactors/sharing.py).
+"""
 
 RETRY_S: Final = 0.1
 """How long to wait before an unreachable store is asked again."""
@@ -68,8 +80,8 @@ Read: TypeAlias = Callable[[str, int], Awaitable[list[Stored]]]
 Entries: TypeAlias = tuple[bytes, list[Row]]
 """What was read of one key."""
 
-Cursors: TypeAlias = Mapping[int, str] | Callable[[], Awaitable[Mapping[int, str]]]
-"""From where each feed is read on, by partition; or how that is fetched."""
+Cursors: TypeAlias = dict[int, str] | Callable[[], Awaitable[dict[int, str]]]
+"""From where feeds are read on, by partition; or how that is fetched. Partitions may come and go while it is read."""
 
 
 def ring(pipe: Pipeline, name: str) -> None:
@@ -161,7 +173,7 @@ class Feeds:
             del self._growths[stream]
 
     async def hints(self, cursors: Cursors) -> AsyncIterator[Hint]:
-        """Yield the hints of all feeds after the ids given by partition (from a feed's beginning where none is given).
+        """Yield the hints of some feeds, those of the partitions in `cursors`, after the ids there, which move on.
 
         Cursors to be fetched are fetched when the connection is there, so that they are those of the store at its end.
         In the order of each feed, each once. End when the connection breaks: who answers then may be another store, and
@@ -174,19 +186,21 @@ class Feeds:
             if callable(cursors):
                 await _connected(pipe)
                 cursors = await cursors()
-            ids = [cursors.get(partition, "0-0") for partition in range(PARTITIONS)]
             opened = max(pipe.opened, 1)
             while not self._closed:
+                asked = dict(cursors)
                 try:
-                    reply = await pipe.call(*_reading(ids, "BLOCK", BLOCK_MS))
-                    hints = list(_hints(cast("list[Entries]", reply or [])))
+                    reply = await pipe.call(*_reading_on(asked)) if asked else await pipe.call("PING")
+                    hints = list(_hints(cast("list[Entries]", reply or []))) if asked else []
                 except (Unreachable, ResponseError):
                     return
                 if pipe.opened > opened:
                     return
                 for hint in hints:
-                    ids[hint.partition] = hint.feed_id
-                    yield hint
+                    # A partition may have gone meanwhile, and come back with another cursor.
+                    if cursors.get(hint.partition) == asked[hint.partition]:
+                        asked[hint.partition] = cursors[hint.partition] = hint.feed_id
+                        yield hint
                 # With fewer than one feed's page in all, no feed has more.
                 if len(hints) < HINTS:
                     await asyncio.sleep(GATHER_HINTS_S)
@@ -247,8 +261,11 @@ class Feeds:
             self._positioned.set()
         await pipe.call("PING")
         self._wake_all()
+        pulse = _Pulse()
         while True:
-            reply = await pipe.call(*_reading([*self._cursors, self._rung], "BLOCK", BLOCK_MS))
+            reply = await pipe.call(*_reading([*self._cursors, self._rung]))
+            if pulse.beat() > GAP_S:
+                self._wake_all()
             if reply is not None:
                 self._wake(cast("list[Entries]", reply))
                 await asyncio.sleep(GATHER_S)
@@ -381,6 +398,22 @@ class _Followed:
         return entries
 
 
+class _Pulse:
+    """How long ago it last beat, by the clock that says more: a machine that sleeps stops one of them."""
+
+    def __init__(self) -> None:
+        self._last = self._now()
+
+    def beat(self) -> float:
+        """Return how many seconds have passed."""
+        before, self._last = self._last, self._now()
+        return max(now - then for now, then in zip(self._last, before, strict=True))
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        return time.monotonic(), utc_ms() / 1_000
+
+
 async def _connected(pipe: Pipe) -> None:
     """Return when a pipe has its connection."""
     while True:
@@ -401,10 +434,15 @@ async def _ends(pipe: Pipe) -> list[str]:
     return [rows[0][0].decode("ascii") if rows else "0-0" for rows in cast("list[list[Row]]", replies)]
 
 
-def _reading(ids: list[str], *block: str | int) -> Command:
-    """Return the command that reads on from an id for each feed and, with one more, for the bells."""
-    keys = (*_FEED_KEYS, BELLS)[: len(ids)]
-    return ("XREAD", "COUNT", HINTS, *block, "STREAMS", *keys, *ids)
+def _reading(ids: list[str]) -> Command:
+    """Return the command that waits for what comes after an id for each feed, and one for the bells."""
+    return ("XREAD", "COUNT", HINTS, "BLOCK", BLOCK_MS, "STREAMS", *_FEED_KEYS, BELLS, *ids)
+
+
+def _reading_on(cursors: Mapping[int, str]) -> Command:
+    """Return the command that waits for hints after some cursors, and not for long: there may soon be others."""
+    keys = (_FEED_KEYS[partition] for partition in cursors)
+    return ("XREAD", "COUNT", HINTS, "BLOCK", CHANGE_MS, "STREAMS", *keys, *cursors.values())
 
 
 def _hints(entries: "list[Entries]") -> Iterator[Hint]:

@@ -74,6 +74,9 @@ class BotMoves:
         asked = Asked(player.id if player is not None else "", table.game, table.id, only_at=table.version)
         return Seen(table.version, partial(self._move, asked, command, table.at))
 
+    def part_with(self, stream: str) -> None:
+        """Keep what is in memory: it is added to before it is believed."""
+
     def forget(self) -> None:
         """Look at what the store has, not at what was in memory."""
         self._tables.forget()

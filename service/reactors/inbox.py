@@ -79,6 +79,10 @@ class InboxFilling:
         self._known[stream] = known
         return Seen(known.version)
 
+    def part_with(self, stream: str) -> None:
+        """Go on from what another has told."""
+        self._known.pop(stream, None)
+
     def forget(self) -> None:
         """Go on from what the store notes."""
         self._known.clear()

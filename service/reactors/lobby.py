@@ -74,6 +74,10 @@ class LobbyKeeping:
                 return seen
         raise Busy
 
+    def part_with(self, stream: str) -> None:
+        """Go on from what another has listed."""
+        self._known.pop(stream, None)
+
     def forget(self) -> None:
         """Go on from what is listed in the store."""
         self._known.clear()

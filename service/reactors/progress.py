@@ -1,30 +1,39 @@
-"""How far a reactor has got in each partition's feed, kept in the store so that another process can go on from there.
+"""How far a reactor has got in a partition's feed, kept in the store so that another process can go on from there.
 
 A hint is open from being read until what it asks for is done. The cursor that is kept stays before the first hint that
 is still open, so that whoever starts from it is hinted again. Streams that a reactor has set aside, because it failed
-at them again and again, are kept beside the cursor: they hold nothing up, and the next start looks at them once more.
+at them again and again, are kept beside the cursor: they hold nothing up, and whoever claims the partition next looks
+at them once more. All of it is written under the partition's lease.
 
     {pp}:cursor:<reactor>   an id of the partition's feed      {pp}:aside:<reactor>   a set of streams
 """
 
+from collections.abc import Iterator
 from itertools import count
-from typing import Final, NamedTuple
-
-from redis.asyncio import Redis
+from typing import Final, NamedTuple, cast
 
 from service.clock import utc_ms
-from service.ids import PARTITIONS, partition
-from service.store import answered
-from service.streams import feed_key
+from service.pipe import Command, Reply
+from service.streams import Row, feed_key
 
 BEGINNING: Final = "0-0"
 
+Ticket = int
+"""An open hint, or an open look at a stream that no hint led to."""
 
-class Ticket(NamedTuple):
-    """An open hint, or an open look at a stream that no hint led to."""
 
-    partition: int
-    number: int
+class Ends(NamedTuple):
+    """The ids of a feed's first and last entry, None where it has none."""
+
+    first: str | None
+    last: str | None
+
+
+class Kept(NamedTuple):
+    """What the store keeps of a reactor and a partition: its cursor, None if it never had one, and what is aside."""
+
+    cursor: str | None
+    aside: frozenset[str]
 
 
 class _Since(NamedTuple):
@@ -35,102 +44,92 @@ class _Since(NamedTuple):
 
 
 class Progress:
-    """The cursors of one reactor."""
+    """How far a reactor has got in one partition since it was claimed."""
 
-    def __init__(self, redis: Redis, reactor: str) -> None:
-        """Keep the cursors of the reactor of this name in this store."""
-        self._redis = redis
-        self._reactor = reactor
-        self._numbers = count()
-        self._open: list[dict[int, _Since]] = [{} for _ in range(PARTITIONS)]
-        self._saved: list[str | None] = [None] * PARTITIONS
-        self.read: list[str] = [BEGINNING] * PARTITIONS
-        """Up to where each feed was read."""
-        # Until it is known where to go on, whoever ends us must not keep a cursor.
-        self._unknown = [self.open(number, None) for number in range(PARTITIONS)]
+    def __init__(self, kept: Kept, feed: Ends) -> None:
+        """Go on from the cursor that was kept.
 
-    async def load(self) -> list[Ticket]:
-        """Go on from the cursors that were kept; return tickets for the partitions whose streams must all be looked at.
-
-        These are the ones without a cursor and those whose feed no longer holds the entry at it, or ends before it:
-        then others may be missing too. They go on from the end of their feed. Raise StoreDown.
+        Without one, or where the feed does not hold the entry at it any more, or ends before it, it is lost: then other
+        hints may be missing too, all streams must be looked at, and it goes on from the end of the feed.
         """
-        calls = self._redis.pipeline(transaction=False)
-        for number in range(PARTITIONS):
-            calls.get(self._cursor_key(number))
-            calls.xrange(feed_key(number), count=1)
-            calls.xrevrange(feed_key(number), count=1)
-        with answered():
-            replies = await calls.execute()
-        lost = []
-        for number in range(PARTITIONS):
-            cursor, first, last = replies[3 * number : 3 * number + 3]
-            if cursor is not None and first and order(_text(first[0][0])) <= order(_text(cursor)) <= _end(last):
-                self.read[number] = _text(cursor)
-                self.close(self._unknown[number])
-            else:
-                self.read[number] = _text(last[0][0]) if last else BEGINNING
-                lost.append(self._unknown[number])
-        return lost
+        self._numbers = count()
+        self._open: dict[Ticket, _Since] = {}
+        self._saved = self._sent = kept.cursor
+        self.lost = not _holds(feed, kept.cursor)
+        """Whether all streams of the partition must be looked at."""
+        self.read = (feed.last or BEGINNING) if self.lost or kept.cursor is None else kept.cursor
+        """Up to where the feed was read."""
 
-    def open(self, partition: int, before: str | None, at: int | None = None) -> Ticket:
-        """Hold a partition's cursor at the feed id before a hint, or where it was kept last if that is None.
+    def open(self, before: str | None, at: int | None = None) -> Ticket:
+        """Hold the cursor at the feed id before a hint, or where it was kept last if that is None.
 
         `at` (UTC ms) is when what the hint is about happened, None: now.
         """
-        number = next(self._numbers)
-        self._open[partition][number] = _Since(before, utc_ms() if at is None else at)
-        return Ticket(partition, number)
+        ticket = next(self._numbers)
+        self._open[ticket] = _Since(before, utc_ms() if at is None else at)
+        return ticket
 
     def close(self, ticket: Ticket) -> None:
         """Let the cursor go on."""
-        del self._open[ticket.partition][ticket.number]
+        del self._open[ticket]
 
-    def cursor(self, partition: int) -> str | None:
+    def cursor(self) -> str | None:
         """Return up to where everything is done, None if that is no further than what was kept when we began."""
-        # Hints are opened in the order of their feed, so the first one still open is the earliest.
-        first = next(iter(self._open[partition].values()), None)
-        return self.read[partition] if first is None else first.before
+        # Hints are opened in the order of their feed, so the first one still open is the earliest; but those without
+        # an id come from a look at all streams, which may begin one after a hint has come.
+        if any(since.before is None for since in self._open.values()):
+            return None
+        first = next(iter(self._open.values()), None)
+        return self.read if first is None else first.before
+
+    def saving(self, key: str) -> Command | None:
+        """Return the call that keeps the cursor, under this key, if that has changed; `saved` when it is made."""
+        cursor = self.cursor()
+        if cursor is not None and cursor != self._saved:
+            self._sent = cursor
+            return "SET", key, cursor
+        if cursor is None and self.lost and self._saved is not None:
+            # The feed might grow past a lost cursor, which would be believed again.
+            self._sent = None
+            return "DEL", key
+        return None
+
+    def saved(self) -> None:
+        """Note that the last call was made."""
+        self._saved = self._sent
 
     def lag_ms(self) -> int:
         """Return for how long the earliest open hint has waited; a clock that lags the store's makes that shorter."""
-        now = utc_ms()
-        return max((now - next(iter(opened.values())).at for opened in self._open if opened), default=0)
+        return max((utc_ms() - since.at for since in self._open.values()), default=0)
 
-    async def save(self) -> None:
-        """Keep the cursors that have moved. Raise StoreDown."""
-        cursors = [self.cursor(number) for number in range(PARTITIONS)]
-        calls = self._redis.pipeline(transaction=False)
-        for number, cursor in enumerate(cursors):
-            if cursor is not None and cursor != self._saved[number]:
-                calls.set(self._cursor_key(number), cursor)
-        with answered():
-            await calls.execute()
-        self._saved = cursors
 
-    async def set_aside(self, stream: str) -> None:
-        """Note that the reactor has given a stream up for now. Raise StoreDown."""
-        with answered():
-            await self._redis.sadd(self._aside_key(_partition_of(stream)), stream)
+def asking(partition: int, *reactors: str) -> Iterator[Command]:
+    """Yield what asks for a partition's feed and for what is kept of these reactors, in the order of `told`."""
+    yield "XRANGE", feed_key(partition), "-", "+", "COUNT", 1
+    yield "XREVRANGE", feed_key(partition), "+", "-", "COUNT", 1
+    for reactor in reactors:
+        yield "GET", cursor_key(partition, reactor)
+        yield "SMEMBERS", aside_key(partition, reactor)
 
-    async def take_back(self, stream: str) -> None:
-        """Note that a stream that was set aside is no longer. Raise StoreDown."""
-        with answered():
-            await self._redis.srem(self._aside_key(_partition_of(stream)), stream)
 
-    async def aside(self) -> set[str]:
-        """Return the streams that are set aside. Raise StoreDown."""
-        calls = self._redis.pipeline(transaction=False)
-        for number in range(PARTITIONS):
-            calls.smembers(self._aside_key(number))
-        with answered():
-            return {_text(stream) for streams in await calls.execute() for stream in streams}
+def told(replies: list[Reply]) -> tuple[Ends, list[Kept]]:
+    """Read the replies to what `asking` asked."""
+    first, last, *kept = replies
+    pairs = zip(cast("list[bytes | None]", kept[::2]), cast("list[list[bytes]]", kept[1::2]), strict=True)
+    return Ends(_id(first), _id(last)), [
+        Kept(None if cursor is None else cursor.decode("ascii"), frozenset(stream.decode("ascii") for stream in aside))
+        for cursor, aside in pairs
+    ]
 
-    def _cursor_key(self, partition: int) -> str:
-        return f"{{{partition:02}}}:cursor:{self._reactor}"
 
-    def _aside_key(self, partition: int) -> str:
-        return f"{{{partition:02}}}:aside:{self._reactor}"
+def cursor_key(partition: int, reactor: str) -> str:
+    """Return the key of a reactor's cursor."""
+    return f"{{{partition:02}}}:cursor:{reactor}"
+
+
+def aside_key(partition: int, reactor: str) -> str:
+    """Return the key of the streams that a reactor has set aside."""
+    return f"{{{partition:02}}}:aside:{reactor}"
 
 
 def order(feed_id: str) -> tuple[int, int]:
@@ -145,13 +144,12 @@ def moment(feed_id: str) -> int:
     return at
 
 
-def _end(last: list[tuple[bytes, object]]) -> tuple[int, int]:
-    return order(_text(last[0][0]))
+def _holds(feed: Ends, cursor: str | None) -> bool:
+    if cursor is None or feed.first is None or feed.last is None:
+        return False
+    return order(feed.first) <= order(cursor) <= order(feed.last)
 
 
-def _partition_of(stream: str) -> int:
-    return partition(stream.partition(":")[2])
-
-
-def _text(stored: bytes) -> str:
-    return stored.decode("ascii")
+def _id(reply: Reply) -> str | None:
+    rows = cast("list[Row]", reply)
+    return rows[0][0].decode("ascii") if rows else None

@@ -1,27 +1,31 @@
-"""What all reactors share: follow the feeds, look at each stream that grew, one look at a time, and lose none.
+"""What all reactors share: look at each stream that grew, one look at a time, and lose none.
 
 A stream that a reactor has no more use for, and a version that it has seen, are remembered: their hints cost next to
 nothing. Whatever goes wrong at one stream holds up no other: it is tried again later and later, and set aside in the
 end, visibly. What the store itself is to blame for is tried for as long as it takes.
+
+All of that is kept by partition, for as long as this process holds its lease; which those are, and reading the feeds,
+is service/reactors/sharing.py's.
 """
 
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import TimeoutError as TimedOut
 
 from service.clock import Sleep
 from service.errors import Busy, StoreDown, Unconfirmed
 from service.feeds import Hint
+from service.leases import Lease, Lost
 from service.log import Log
 from service.metrics import Counter, Gauge
-from service.reactors.progress import Progress, Ticket, moment, order
+from service.pipe import Command
+from service.reactors.progress import Ends, Kept, Progress, Ticket, aside_key, cursor_key, moment, order
 
 T = TypeVar("T")
 
@@ -32,14 +36,14 @@ FIRST_RETRY_S: Final = 0.1
 LONGEST_RETRY_S: Final = 5.0
 """How long to wait after a failure: doubled from the first to the longest."""
 
-SAVE_S: Final = 1.0
-"""How often the cursors are kept."""
+PASSING_S: Final = 1.0
+"""How long to wait after what is over by itself."""
 
 LOOKS: Final = 64
 """How many streams are read at the same time: after an outage all of them have grown."""
 
-REMEMBERED: Final = 65_536
-"""Of how many streams it is remembered what was seen of them; to look again at one that was forgotten is harmless."""
+REMEMBERED: Final = 4_096
+"""Of how many streams of a partition it is remembered what was seen; to look again at a forgotten one is harmless."""
 
 PASSING: Final = (StoreDown, Unconfirmed, Busy, ConnectionLost, TimedOut)
 """What is over by itself: no fault of the stream or of the reactor."""
@@ -54,7 +58,7 @@ _errors = Counter(
     "kind",
 )
 _lag = Gauge("evenfold_reactor_lag_seconds", "most", "How long the earliest open hint has waited.", "reactor")
-_aside = Gauge("evenfold_reactor_streams_aside", "most", "Streams that are set aside after failures.", "reactor")
+_aside = Gauge("evenfold_reactor_streams_aside", "sum", "Streams that are set aside after failures.", "reactor")
 
 
 class Seen(NamedTuple):
@@ -79,7 +83,15 @@ class Reactor(Protocol):
         ...
 
     async def look(self, stream: str, version: int) -> Seen:
-        """Look at a stream that has reached a version, or gone past it; 0: whatever the store has."""
+        """Look at a stream that has reached a version, or gone past it; 0: whatever the store has.
+
+        Another process may look at it at the same time, and one that was paused may go on with what it saw long ago:
+        what is done about it must do no harm then.
+        """
+        ...
+
+    def part_with(self, stream: str) -> None:
+        """Forget what is known of a stream: another process may look at it from now on."""
         ...
 
     def forget(self) -> None:
@@ -112,124 +124,189 @@ class _Watch:
         self.coming = []
 
 
-class Pursuit:
-    """A reactor on the feeds of one store."""
+class _Part:
+    """What a reactor has under way in a partition, for as long as this process holds its lease."""
 
-    def __init__(self, reactor: Reactor, log: Log, redis: Redis, *, sleep: Sleep = asyncio.sleep) -> None:
-        """Take the reactor, the log with the feeds, the store for the cursors, and what sleeps (seconds)."""
+    def __init__(self, lease: Lease, kept: Kept, feed: Ends) -> None:
+        self.lease = lease
+        self.progress = Progress(kept, feed)
+        self.aside = set(kept.aside)
+        self.watches: dict[str, _Watch] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+        # Of several reactors the one furthest behind says from where a feed is read; the others hear what they know.
+        self.known: tuple[int, int] | None = order(self.progress.read)
+
+    def close(self, watch: _Watch) -> None:
+        """Be done with the hints of a look."""
+        for ticket in watch.present:
+            self.progress.close(ticket)
+        watch.present = []
+
+
+class Pursuit:
+    """A reactor in the partitions that this process holds."""
+
+    def __init__(self, reactor: Reactor, log: Log, *, sleep: Sleep = asyncio.sleep) -> None:
+        """Take the reactor, the log, and what sleeps (seconds)."""
+        self.name = reactor.name
         self._reactor = reactor
         self._log = log
-        self._redis = redis
         self._sleep = sleep
-        self._progress = Progress(redis, reactor.name)
-        self._watches: dict[str, _Watch] = {}
+        self._parts: dict[int, _Part] = {}
         self._gate = asyncio.Semaphore(LOOKS)
-        self.aside: set[str] = set()
+
+    @property
+    def aside(self) -> set[str]:
         """The streams that are set aside."""
+        return {stream for part in self._parts.values() for stream in part.aside}
+
+    def begin(self, lease: Lease, kept: Kept, feed: Ends, tasks: asyncio.TaskGroup) -> str:
+        """Start in a partition that was claimed, in these tasks; return from where its feed is to be read on.
+
+        What no hint is needed for is begun at once: what was set aside, and all streams if the cursor is lost.
+        """
+        self._tasks = tasks
+        part = self._parts[lease.partition] = _Part(lease, kept, feed)
+        for stream in part.aside:
+            self._start(part, stream, self._watch(part, stream))
+        if part.progress.lost:
+            # It is opened here, so that no cursor is kept before they have all been looked at.
+            self._create(part, self._look_at_all(part, part.progress.open(None)))
+        return part.progress.read
+
+    def end(self, partition: int) -> None:
+        """Drop what is under way in a partition: it is another's to do."""
+        part = self._parts.pop(partition)
+        for task in part.tasks:
+            task.cancel()
+        for stream in part.watches:
+            self._reactor.part_with(stream)
 
     def forget(self) -> None:
         """Forget what was seen and done, as if begun for the first time; what the store keeps of that is true."""
         self._reactor.forget()
-        self._progress = Progress(self._redis, self._reactor.name)
-        self._watches.clear()
+        self._parts.clear()
 
-    async def begin(self, tasks: asyncio.TaskGroup) -> dict[int, str]:
-        """Start, in these tasks, on what no hint is needed for; return from where each feed is to be read on.
+    def cursor(self, partition: int) -> str | None:
+        """Return up to where everything in a partition is done; None before all its streams have been looked at."""
+        return self._parts[partition].progress.cursor()
 
-        That is what was set aside, and all streams of the partitions whose cursor is lost.
-        """
-        self._tasks = tasks
-        lost = await _insist(self._progress.load)
-        self.aside = await _insist(self._progress.aside)
-        for stream in self.aside:
-            self._start(stream, self._watch(stream))
-        # Not `gather`, which leaves the others running when one of them fails or is cancelled.
-        async with asyncio.TaskGroup() as looks:
-            for ticket in lost:
-                looks.create_task(self._look_at_all(ticket))
-        return dict(enumerate(self._progress.read))
+    def saving(self, partition: int) -> list[Command]:
+        """Return the call, if one is needed, that keeps how far the reactor has got; `saved` when it is made."""
+        call = self._parts[partition].progress.saving(cursor_key(partition, self.name))
+        return [] if call is None else [call]
+
+    def saved(self, partition: int) -> None:
+        """Note that the last call was made."""
+        self._parts[partition].progress.saved()
+
+    def measure(self) -> None:
+        """State how the reactor fares."""
+        lag_ms = max((part.progress.lag_ms() for part in self._parts.values()), default=0)
+        _lag.set(lag_ms / 1_000, self.name)
+        _aside.set(len(self.aside), self.name)
 
     def heed(self, hint: Hint) -> None:
         """See to it that a stream is looked at, unless what the hint says was seen already."""
-        _hints.add(self._reactor.name)
         partition, feed_id, stream, version = hint
-        read = self._progress.read
-        before, read[partition] = read[partition], feed_id
-        watch = self._watches.get(stream)
+        part = self._parts.get(partition)
+        if part is None:
+            return
+        _hints.add(self.name)
+        if part.known is not None:
+            if order(feed_id) <= part.known:
+                return
+            part.known = None
+        progress = part.progress
+        before, progress.read = progress.read, feed_id
+        watch = part.watches.get(stream)
         if watch is None:
-            watch = self._watch(stream)
+            watch = self._watch(part, stream)
         if watch.over:
             return
         if version <= watch.version:
             # Seen, but what is to be done about it may be still under way.
             if watch.running and not watch.present:
-                watch.present.append(self._progress.open(partition, before, moment(feed_id)))
+                watch.present.append(progress.open(before, moment(feed_id)))
             return
         watch.hinted = max(watch.hinted, version)
         if not watch.coming:
-            watch.coming.append(self._progress.open(partition, before, moment(feed_id)))
-        self._start(stream, watch)
+            watch.coming.append(progress.open(before, moment(feed_id)))
+        self._start(part, stream, watch)
 
-    async def _look_at_all(self, lost: Ticket) -> None:
+    async def _look_at_all(self, part: _Part, lost: Ticket) -> None:
         """Look at every stream of a partition whose cursor is lost, and start on those that want something done."""
-        for stream in await _insist(partial(self._log.streams, lost.partition)):
-            watch = self._watch(stream)
+        for stream in await insist(partial(self._log.streams, part.lease.partition)):
+            watch = self._watch(part, stream)
             if watch.over or watch.running:
                 continue
-            try:
-                seen = await self._look(stream, 0)
-            except Exception as error:  # noqa: BLE001 whatever it is, the stream's own task meets it again
-                _heed_cancelling()
-                _logger.info("%s: the first look at %s failed: %s", self._reactor.name, stream, type(error).__name__)
+            watch.running = True
+            wanting = await self._wants(stream, watch)
+            watch.running = False
+            if wanting or watch.hinted > watch.version:
+                watch.coming.append(part.progress.open(None))
+                self._start(part, stream, watch)
             else:
-                watch.version, watch.over = seen.version, seen.over
-                if seen.todo is None:
-                    continue
-            watch.coming.append(self._progress.open(lost.partition, None))
-            self._start(stream, watch)
-        self._progress.close(lost)
+                watch.take()
+                part.close(watch)
+        part.progress.close(lost)
 
-    def _watch(self, stream: str) -> _Watch:
-        watch = self._watches.get(stream)
+    async def _wants(self, stream: str, watch: _Watch) -> bool:
+        """Look at a stream that no hint led to, and tell whether something is to be done."""
+        try:
+            seen = await self._look(stream, 0)
+        except Exception as error:  # noqa: BLE001 whatever it is, the stream's own task meets it again
+            heed_cancelling()
+            _logger.info("%s: the first look at %s failed: %s", self.name, stream, type(error).__name__)
+            return True
+        watch.version, watch.over = seen.version, seen.over
+        return seen.todo is not None
+
+    def _watch(self, part: _Part, stream: str) -> _Watch:
+        watch = part.watches.get(stream)
         if watch is None:
-            if len(self._watches) >= REMEMBERED:
-                self._forget_some()
-            watch = self._watches[stream] = _Watch()
+            if len(part.watches) >= REMEMBERED:
+                _forget_some(part.watches)
+            watch = part.watches[stream] = _Watch()
             watch.over = not stream.startswith("table:")
         return watch
 
-    def _forget_some(self) -> None:
-        """Forget half of the streams, the oldest first, but for those at work."""
-        idle = [stream for stream, watch in self._watches.items() if not watch.running]
-        for stream in idle[: REMEMBERED // 2]:
-            del self._watches[stream]
-
-    def _start(self, stream: str, watch: _Watch) -> None:
+    def _start(self, part: _Part, stream: str, watch: _Watch) -> None:
         if not watch.running:
             watch.running = True
-            self._tasks.create_task(self._pursue(stream, watch))
+            self._create(part, self._pursue(part, stream, watch))
 
-    async def _pursue(self, stream: str, watch: _Watch) -> None:
+    def _create(self, part: _Part, work: Coroutine[None, None, None]) -> None:
+        task = self._tasks.create_task(work)
+        part.tasks.add(task)
+        task.add_done_callback(part.tasks.discard)
+
+    async def _pursue(self, part: _Part, stream: str, watch: _Watch) -> None:
         """Look at a stream until everything that is hinted at has been seen and dealt with."""
         # The first look is at what the store has: what is in memory may be of before it lost something.
         version = watch.hinted if watch.version else 0
-        while await self._dealt_with(stream, watch, version):
-            version = watch.hinted
-            if version <= watch.version:
-                break
+        try:
+            while await self._dealt_with(part, stream, watch, version):
+                version = watch.hinted
+                if version <= watch.version:
+                    break
+        except Lost:
+            # Its hints stay open: whoever has the partition now is hinted again.
+            _logger.info("%s leaves %s to another process", self.name, stream)
+            return
         watch.running = False
 
-    async def _dealt_with(self, stream: str, watch: _Watch, version: int) -> bool:
-        """Try until a look has gone well, and close its hints; return False if the stream is set aside."""
+    async def _dealt_with(self, part: _Part, stream: str, watch: _Watch, version: int) -> bool:
+        """Try until a look has gone well, and close its hints; return False if the stream is set aside; raise Lost."""
         failures = 0
         while failures < TRIES:
-            _heed_cancelling()
+            heed_cancelling()
             try:
                 await self._step(stream, watch, version)
             except PASSING as error:
-                _errors.add(self._reactor.name, "passing")
-                _logger.warning("%s: %s must wait: %s", self._reactor.name, stream, type(error).__name__)
-                await self._sleep(SAVE_S)
+                _errors.add(self.name, "passing")
+                _logger.warning("%s: %s must wait: %s", self.name, stream, type(error).__name__)
+                await self._sleep(PASSING_S)
             except Exception as error:  # noqa: BLE001 a stream that fails must hold up no other
                 failures += 1
                 self._tell(stream, failures, error)
@@ -239,13 +316,11 @@ class Pursuit:
                 break
             version = 0  # whatever the look knew may have been wrong
         if failures == TRIES:
-            await self._set_aside(stream)
+            await self._set_aside(part, stream)
             watch.take()
-        elif stream in self.aside:
-            await self._take_back(stream)
-        for ticket in watch.present:
-            self._progress.close(ticket)
-        watch.present = []
+        elif stream in part.aside:
+            await self._take_back(part, stream)
+        part.close(watch)
         return failures < TRIES
 
     async def _step(self, stream: str, watch: _Watch, version: int) -> None:
@@ -268,11 +343,11 @@ class Pursuit:
 
     def _tell(self, stream: str, failures: int, error: Exception) -> None:
         """Log a failure by its kind and place: its message may hold a card."""
-        _errors.add(self._reactor.name, "failed")
+        _errors.add(self.name, "failed")
         place = "".join(traceback.format_tb(error.__traceback__))
         _logger.error(
             "%s failed at %s, %d of %d times: %s\n%s",
-            self._reactor.name,
+            self.name,
             stream,
             failures,
             TRIES,
@@ -280,98 +355,42 @@ class Pursuit:
             place,
         )
 
-    async def _set_aside(self, stream: str) -> None:
-        """Let a stream hold nothing up; it is looked at again when it grows, and at the next start."""
-        self.aside.add(stream)
-        _logger.critical("%s set %s aside; %d streams are aside now", self._reactor.name, stream, len(self.aside))
-        await _insist(partial(self._progress.set_aside, stream))
+    async def _set_aside(self, part: _Part, stream: str) -> None:
+        """Let a stream hold nothing up; it is looked at again when it grows, and at the next claim."""
+        part.aside.add(stream)
+        _logger.critical("%s set %s aside; %d streams are aside now", self.name, stream, len(self.aside))
+        key = aside_key(part.lease.partition, self.name)
+        await insist(partial(part.lease.write, ("SADD", key, stream)))
 
-    async def _take_back(self, stream: str) -> None:
-        await _insist(partial(self._progress.take_back, stream))
-        self.aside.discard(stream)
-        _logger.warning("%s is through with %s, which was set aside", self._reactor.name, stream)
-
-    async def save(self) -> None:
-        """Keep how far the reactor has got, if the store answers."""
-        _lag.set(self._progress.lag_ms() / 1_000, self._reactor.name)
-        _aside.set(len(self.aside), self._reactor.name)
-        try:
-            await self._progress.save()
-        except PASSING as error:
-            _logger.warning("%s: the cursors can't be kept now: %s", self._reactor.name, type(error).__name__)
+    async def _take_back(self, part: _Part, stream: str) -> None:
+        key = aside_key(part.lease.partition, self.name)
+        await insist(partial(part.lease.write, ("SREM", key, stream)))
+        part.aside.discard(stream)
+        _logger.warning("%s is through with %s, which was set aside", self.name, stream)
 
 
-class _Interrupted(Exception):
-    """The connection to the store broke: who answers then may be another, and lack what was done."""
+def _forget_some(watches: dict[str, _Watch]) -> None:
+    """Forget half of the streams, the oldest first, but for those at work."""
+    idle = [stream for stream, watch in watches.items() if not watch.running]
+    for stream in idle[: REMEMBERED // 2]:
+        del watches[stream]
 
 
-async def pursue(log: Log, *pursuits: Pursuit) -> None:
-    """Follow the feeds with several reactors, each from where it got to, for ever; cancelled, keep their cursors."""
-    while True:
-        interrupted = False
-        try:
-            await _pursue(log, pursuits)
-        except* _Interrupted:
-            interrupted = True
-        finally:
-            # Not after an interruption: what takes the store's place has cursors of its own, for the hints it has.
-            if not interrupted:
-                await _save(pursuits)
-        _logger.warning("the feeds broke off; the reactors begin anew from the cursors that the store has")
-        for pursuit in pursuits:
-            pursuit.forget()
-        await asyncio.sleep(FIRST_RETRY_S)
-
-
-async def _pursue(log: Log, pursuits: Sequence[Pursuit]) -> None:
-    """Follow the feeds until the connection breaks; raise _Interrupted then, within a group."""
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_save_now_and_then(pursuits))
-
-        async def begun() -> dict[int, str]:
-            cursors = [await pursuit.begin(tasks) for pursuit in pursuits]
-            # Reading costs more than heeding: all read once, from where the last of them is; the others hear repeats.
-            return {number: min(ids, key=order) for number, ids in _by_partition(cursors)}
-
-        # They begin when the connection is there: a store that takes another's place after that breaks it.
-        async for hint in log.feeds(begun):
-            for pursuit in pursuits:
-                pursuit.heed(hint)
-        raise _Interrupted
-
-
-def _by_partition(begun: Sequence[dict[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    for number in begun[0]:
-        yield number, [cursors[number] for cursors in begun]
-
-
-async def _save_now_and_then(pursuits: Sequence[Pursuit]) -> None:
-    while True:
-        await asyncio.sleep(SAVE_S)
-        await _save(pursuits)
-        _heed_cancelling()
-
-
-async def _save(pursuits: Sequence[Pursuit]) -> None:
-    for pursuit in pursuits:
-        await pursuit.save()
-
-
-async def _insist(call: Callable[[], Awaitable[T]]) -> T:
+async def insist(call: Callable[[], Awaitable[T]]) -> T:
     """Call until the store answers."""
     while True:
         try:
             answer = await call()
         except PASSING as error:
-            _heed_cancelling()
+            heed_cancelling()
             _logger.warning("the store does not answer a reactor, trying again: %s", type(error).__name__)
-            await asyncio.sleep(SAVE_S)
+            await asyncio.sleep(PASSING_S)
         else:
-            _heed_cancelling()
+            heed_cancelling()
             return answer
 
 
-def _heed_cancelling() -> None:
+def heed_cancelling() -> None:
     """End the task if it was cancelled: redis-py may swallow that, and answer as if nothing had been asked of it."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():

@@ -6,15 +6,16 @@ from service.app import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.inbox import InboxFilling
 from service.reactors.lobby import LobbyKeeping
-from service.reactors.pursuit import Pursuit, Reactor, pursue
+from service.reactors.pursuit import Pursuit, Reactor
+from service.reactors.sharing import pursue
 from service.reactors.transparency import EndLogging
 
 
 async def run(parts: Service, stop: asyncio.Event) -> None:
     """Run every reactor until `stop` is set, or one of them fails beyond itself; leave no task, keep every cursor."""
-    pursuits = [Pursuit(reactor, parts.log, parts.redis) for reactor in reactors(parts)]
+    pursuits = [Pursuit(reactor, parts.log) for reactor in reactors(parts)]
     stopped = asyncio.ensure_future(stop.wait())
-    running = asyncio.ensure_future(pursue(parts.log, *pursuits))
+    running = asyncio.ensure_future(pursue(parts.log, parts.redis, *pursuits))
     try:
         await asyncio.wait([stopped, running], return_when=asyncio.FIRST_COMPLETED)
     finally:

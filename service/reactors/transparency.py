@@ -52,6 +52,10 @@ class EndLogging:
             self._known[stream] = known
         return Seen(known.version)
 
+    def part_with(self, stream: str) -> None:
+        """Read it anew if it comes back: that is harmless."""
+        self._known.pop(stream, None)
+
     def forget(self) -> None:
         """Read anew what the store has."""
         self._known.clear()

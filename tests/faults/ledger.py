@@ -1,10 +1,11 @@
 """What a store holds, read from its bytes alone and held against all that must be true of them, whatever has happened.
 
 Versions are dense, heads chain, time never runs back; the catalogue, the index of keys and the feeds say what the
-streams say, once. So a decision that was lost, doubled or half written does not pass.
+streams say, once, but for the hints that were trimmed off a feed's beginning. So a decision that was lost, doubled or
+half written does not pass.
 """
 
-from collections import Counter
+from collections import defaultdict
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -37,7 +38,11 @@ def audited(url: str) -> dict[str, list[Line]]:
             hints, lines, catalogued = _hints(client), _streams(client), _catalogued(client)
             if hints == _hints(client):
                 assert catalogued == sorted(lines)
-                assert hints == Counter((stream, line.version) for stream in lines for line in lines[stream])
+                for stream, hinted in hints.items():
+                    # Each once, in their order, to the last.
+                    assert hinted == [line.version for line in lines[stream]][-len(hinted) :], stream
+                untrimmed = [stream for stream in lines if not _is_trimmed(client, stream)]
+                assert [name for name in untrimmed if len(hints[name]) != len(lines[name])] == []
                 return lines
     raise AssertionError("the store never came to rest")
 
@@ -78,6 +83,16 @@ def _lines(client: Redis, stream: str) -> list[Line]:
     return lines
 
 
-def _hints(client: Redis) -> Counter[tuple[str, int]]:
-    feeds = [cast("list[tuple[bytes, dict[bytes, bytes]]]", client.xrange(feed_key(n))) for n in range(PARTITIONS)]
-    return Counter((hint[b"s"].decode(), int(hint[b"v"])) for feed in feeds for _, hint in feed)
+def _hints(client: Redis) -> dict[str, list[int]]:
+    """Return the versions that each stream is hinted at, in their order."""
+    found = defaultdict[str, list[int]](list)
+    for number in range(PARTITIONS):
+        for _, hint in cast("list[tuple[bytes, dict[bytes, bytes]]]", client.xrange(feed_key(number))):
+            found[hint[b"s"].decode()].append(int(hint[b"v"]))
+    return found
+
+
+def _is_trimmed(client: Redis, stream: str) -> bool:
+    """Tell whether the feed of a stream has lost its beginning."""
+    facts = cast("dict[str, int]", client.xinfo_stream(keys_of(stream).feed))
+    return facts["entries-added"] != facts["length"]

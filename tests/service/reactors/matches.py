@@ -11,7 +11,8 @@ from events.base import Entry
 from service.app import Service, service
 from service.clock import Sleep
 from service.game import AnyTable
-from service.reactors.pursuit import Pursuit, Reactor, pursue
+from service.reactors.pursuit import Pursuit, Reactor
+from service.reactors.sharing import pursue
 from service.referee import Create, Sit, Start
 from service.settings import Settings
 from service.streams import Stored
@@ -39,8 +40,8 @@ async def pursuing(
     parts: Service, *reactors: Reactor, sleep: Sleep = asyncio.sleep
 ) -> AsyncIterator[Sequence[Pursuit]]:
     """Run reactors; on leaving, end them and see that they ended because of that alone."""
-    pursuits = [Pursuit(reactor, parts.log, parts.redis, sleep=sleep) for reactor in reactors]
-    running = asyncio.ensure_future(pursue(parts.log, *pursuits))
+    pursuits = [Pursuit(reactor, parts.log, sleep=sleep) for reactor in reactors]
+    running = asyncio.ensure_future(pursue(parts.log, parts.redis, *pursuits))
     try:
         yield pursuits
     finally:
