@@ -22,6 +22,7 @@ from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Log
 from service.metrics import Counter, Histogram
+from service.store import Turns
 from service.streams import Receded, Stored, check_chain, genesis, head_after
 
 ATTEMPTS = 32
@@ -113,6 +114,7 @@ class Decider(Generic[STATE]):
         self._cached = cached
         self._states: OrderedDict[str, STATE] = OrderedDict()
         self._queues: dict[str, _Queue] = {}
+        self._loading = Turns()
         self.heard: Heard[STATE] | None = None
         """Called with whatever of a stream is folded, in the turn that folds it."""
 
@@ -249,6 +251,13 @@ class Decider(Generic[STATE]):
 
     async def _refreshed(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Return the state as the store has it now, and the version that the key led to, None if it led to none."""
+        if stream in self._states:
+            return await self._read_on(stream, key)
+        # A long stream is read once, however many ask for it at the same time.
+        async with self._loading.of(stream):
+            return await self._read_on(stream, key)
+
+    async def _read_on(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         state = self._states.get(stream) or self._fold.empty(stream)
         try:
             remembered, entries = await self._log.newest(stream, state.version, key, state.head)
@@ -270,7 +279,7 @@ class Decider(Generic[STATE]):
     async def _reloaded(self, stream: str, key: str | None) -> tuple[STATE, int | None]:
         """Forget a state that the store, as the log has said loudly, does not know any more; fold what it has."""
         self._states.pop(stream, None)
-        return await self._refreshed(stream, key)
+        return await self._read_on(stream, key)
 
     def _take(self, stream: str, state: STATE, entries: Sequence[Stored]) -> None:
         """Fold what the store has shown to hold, keep the state, and tell who listens."""

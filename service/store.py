@@ -23,6 +23,7 @@ from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
 from redis.asyncio.client import Pipeline
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 
 from service.errors import StoreDown
 
@@ -52,6 +53,8 @@ OPTIONS = frozenset(
     }
 )
 """What an address may say after its question mark: who we are, and whom TLS trusts. The rest is decided here."""
+
+_DRIVER = DriverInfo()
 
 _AWAY = (
     exceptions.ConnectionError,  # loading and failed sign-in among them
@@ -91,6 +94,8 @@ def dial(url: str, *, answer_s: float = ANSWER_S) -> Redis:
             # Never send a command a second time behind its caller's back: it may have been executed. Whoever can tell
             # (the log, by an entry's salt) sends it again; a closed connection in the pool is replaced without that.
             retry=Retry(NoBackoff(), 0),
+            # Else every connection looks up the version of an installed package, which takes longer than to connect.
+            driver_info=_DRIVER,
             # RESP2: we need none of RESP3's pushes, and a server too old to know HELLO can say how old it is.
             protocol=2,
         )

@@ -15,6 +15,7 @@ from service.errors import NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import key_of, new_id
 from service.log import Log
+from service.metrics import instruments
 from service.streams import Stored, head_after, keys_of, table_stream
 from tests.logs import logged, stopped
 
@@ -105,6 +106,22 @@ async def test_a_stream_without_entries_is_not_found(decider: Decider[Sum], stre
         await decider.decide(stream, adding(1))
     with pytest.raises(NotFound):
         await decider.newest(stream)
+
+
+async def test_a_cold_stream_is_read_once_however_many_ask_for_it(log: Log, decider: Decider[Sum], stream: str) -> None:
+    await _created(decider, stream)
+    for number in range(30):
+        await decider.decide(stream, adding(number))
+    cold, before = Decider(log, Sums()), decisions_read()
+    states = await asyncio.gather(*(cold.newest(stream) for _ in range(50)))
+    assert {id(state) for state in states} == {id(states[0])}
+    # The others ask what came after, and see that the last of it stands.
+    assert decisions_read() - before <= 31 + 49
+
+
+def decisions_read() -> float:
+    (number,) = instruments["evenfold_decisions_read_total"].series().numbers
+    return number[1][0]
 
 
 async def test_a_stale_state_is_decided_again_on_the_newest(log: Log, decider: Decider[Sum], stream: str) -> None:
