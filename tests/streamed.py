@@ -69,6 +69,16 @@ class Streamed:
         read, self._unread = self._unread[:count], self._unread[count:]
         return read
 
+    def is_cut(self) -> bool:
+        """Read to the end, and tell whether it came before the answer was whole."""
+        try:
+            while line := self.line._file.readline():  # noqa: SLF001 as below
+                if line == b"0\r\n":
+                    return False
+        except ConnectionResetError:
+            pass
+        return True
+
     def piece(self) -> bytes:
         """Read on; nothing at the end."""
         file = self.line._file  # noqa: SLF001 a helper of the tests beside another

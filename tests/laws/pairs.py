@@ -2,22 +2,25 @@
 
 Twins are played side by side on two stages. At steps of theirs that were chosen the viewer, and everybody who sees no
 cards, asks both for the same, on every route; the answers must be alike byte for byte, errors, headers and
-lengths included.
+lengths included. The streams of the viewer, and of who looks on, are open through all of it, and are alike too.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 
 from msgspec import Raw
 
 from events.base import By, Entry, Event
 from service.api.endpoint import Endpoint
+from service.api.eventstream import EVENT_STREAM, NDJSON
 from service.auth.scopes import SCOPES
 from service.game import AnyGame, AnyTable, Command
 from service.referee import Create, Leave, Sit, Start
 from tests.laws.calls import Call, Moment, calls, is_of_a_table, posted
-from tests.laws.stages import Numbering, Said, Stage
+from tests.laws.stages import Numbering, Said, Stage, Stream
 from tests.laws.twins import Twins
 from tests.laws.worlds import Orders
 from tests.sizes import FULL
@@ -47,7 +50,15 @@ class Cast:
 
     def say(self, call: Call, role: str) -> Said:
         """Make a request as somebody."""
-        return self.stage.say(call, self.tokens[role], {"table": self.table, "player": self.accounts["host"]})
+        return self.stage.say(call, self.tokens[role], self._ids)
+
+    def stream(self, call: Call, role: str) -> Stream:
+        """Open a stream as somebody."""
+        return self.stage.stream(call, self.tokens[role], self._ids)
+
+    @property
+    def _ids(self) -> dict[str, str]:
+        return {"table": self.table, "player": self.accounts["host"]}
 
 
 def cast(stage: Stage, seats: Sequence[int]) -> Cast:
@@ -72,6 +83,34 @@ class Pair:
     twins: Twins
     casts: tuple[Cast, Cast]
     numbers: tuple[Numbering, Numbering] = field(default_factory=lambda: (Numbering(), Numbering()))
+    open: list[tuple[Call, str, list[Stream]]] = field(default_factory=list)
+
+    def open_streams(self) -> None:
+        """Open the streams that last through the match: the viewer's, who may not sit yet, and an onlooker's."""
+        roles = ["onlooker", *([] if self.twins.viewer is None else [f"seat {self.twins.viewer}"])]
+        for call, role in product(streams(self.twins.match.game), roles):
+            self.open.append((call, role, [cast.stream(call, role) for cast in self.casts]))
+
+    def alike_streams(self, version: int) -> int:
+        """Hold: the streams that are open have said the same, up to a version; return how many."""
+        for call, role, both in self.open:
+            self.same([stream.up_to(version) for stream in both], call, f"{role} up to version {version}")
+        return len(self.open)
+
+    def close(self) -> None:
+        """Close the streams that are open."""
+        for _, _, both in self.open:
+            for stream in both:
+                stream.line.close()
+
+    def alike_stream(self, call: Call, role: str, version: int) -> None:
+        """Hold: a stream that somebody opens now says the same of all that has happened."""
+        said = []
+        for cast in self.casts:
+            stream = cast.stream(call, role)
+            with closing(stream.line):
+                said.append(stream.up_to(version))
+        self.same(said, call, f"{role} at version {version}")
 
     def alike(self, call: Call, role: str, version: int) -> None:
         """Hold: both stages answer somebody the same."""
@@ -112,12 +151,20 @@ def nothing_hidden_is_told(twins: Twins, stages: tuple[Stage, Stage]) -> int:
     pair = Pair(twins, (cast(stages[0], seats), cast(stages[1], seats)))
     routes = stages[0].routes
     own = [route for route in routes if is_of_a_table(route) and route.tag == twins.match.game.name]
-    told = 0
+    with closing(pair):
+        return _played(pair, routes, own)
+
+
+def _played(pair: Pair, routes: Sequence[Endpoint], own: Sequence[Endpoint]) -> int:
+    twins, told = pair.twins, 0
     for table, entry, _ in twins.match.versions():
         pair.decide(entry, table.version)
+        if table.version == 1:
+            pair.open_streams()
         if table.version in twins.asked:
             told += _held(pair, table, own)
         if table.version == twins.last:
+            told += pair.alike_streams(table.version)
             _somebody_sees_the_difference(pair)
             return told + (_everywhere(pair, table, routes) if twins.everywhere else 0)
     raise AssertionError(f"the match ended before version {twins.last}")
@@ -140,6 +187,9 @@ def _held(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
             rest += further
         for call in (*plain, *rest[random.randrange(STRIDE) :: STRIDE]):
             pair.alike(call, role, table.version)
+            told += 1
+        if any(map(is_of_a_table, routes)):
+            pair.alike_stream(random.choice(streams(pair.twins.match.game)), role, table.version)
             told += 1
     return told
 
@@ -175,6 +225,15 @@ def _somebody_sees_the_difference(pair: Pair) -> None:
     assert list(map(Numbering().of, first)) != list(map(Numbering().of, second)), (
         "nobody sees that the cards lie otherwise"
     )
+
+
+def streams(game: AnyGame) -> list[Call]:
+    """Return the calls by which a table of a game is read as it goes on."""
+    path = f"/v1/{game.name}/tables/{{table}}/events"
+    return [
+        Call("GET", path, (("Accept", EVENT_STREAM),)),
+        Call("GET", f"{path}?follow=true", (("Accept", NDJSON),)),
+    ]
 
 
 def role_of(by: By) -> str:

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +21,7 @@ from redis.asyncio import Redis as AsyncRedis
 
 from projections import lobby
 from service.api.endpoint import Endpoint
+from service.api.eventstream import EVENT_STREAM, NDJSON
 from service.app import Sources, endpoints
 from service.auth.scopes import Scope
 from service.auth.tokens import Grant, Tokens
@@ -39,6 +41,9 @@ T = TypeVar("T")
 # The clock of all stages: no two moments are the same, so that tables lie in one order in every lobby.
 _MOMENTS = count(1_700_000_000_000, 1_000)
 
+# What a stream sends while nothing happens.
+HEARTBEATS = frozenset({b":\n\n", b"\n"})
+
 # Which header says nothing but when, or which request it was.
 PASSING = frozenset({"date", "x-request-id", "traceparent"})
 
@@ -56,6 +61,16 @@ class Said(NamedTuple):
     body: bytes
 
     @property
+    def named(self) -> dict[str, str]:
+        """Its headers by their names in lower case."""
+        return {name.lower(): value for name, value in self.headers}
+
+    @property
+    def is_stream(self) -> bool:
+        """Tell whether it goes on: lines may, if that was asked for."""
+        return self.status == HTTPStatus.OK and self.named["content-type"] in {EVENT_STREAM, NDJSON}
+
+    @property
     def json(self) -> Any:  # noqa: ANN401 any JSON
         """The body read as JSON."""
         return msgspec.json.decode(self.body)
@@ -71,18 +86,44 @@ class Line:
 
     def exchange(self, call: Call) -> Said:
         """Send a request and return the answer to it."""
+        return self._whole(self._asked(call))
+
+    def _asked(self, call: Call) -> Said:
+        """Send a request and read the head of the answer."""
         body = call.body or b""
         length = [("Content-Length", str(len(body)))] if body or call.method != "GET" else []
         headers = "".join(f"{name}: {value}\r\n" for name, value in (("Host", "stage"), *length, *call.headers))
         self._socket.sendall(f"{call.method} {call.path} HTTP/1.1\r\n{headers}\r\n".encode() + body)
         status = int(self._answers.readline().split()[1])
-        found = tuple(self._headers())
-        return Said(status, found, b"".join(self._body(status, {name.lower(): value for name, value in found})))
+        return Said(status, tuple(self._headers()), b"")
+
+    def begin(self, call: Call) -> Said:
+        """Send a request for a stream, and return the answer as far as its body; all of it if it is no stream."""
+        said = self._asked(call)
+        return said if said.is_stream else self._whole(said)
+
+    def read_up_to(self, version: int) -> bytes:
+        """Read on in a stream, heartbeats aside, up to the decision of a version."""
+        marks = (b"id: %d\nevent: decision\n" % version, b'{"version":%d,' % version)
+        read = b""
+        while True:
+            piece = self._answers.read(int(self._answers.readline(), 16))
+            self._answers.readline()
+            assert piece, (version, read)
+            if piece in HEARTBEATS:
+                continue
+            read += piece
+            if piece.startswith(marks):
+                return read
 
     def close(self) -> None:
         """Hang up."""
         self._answers.close()
         self._socket.close()
+
+    def _whole(self, said: Said) -> Said:
+        """Read the body that belongs to a head."""
+        return said._replace(body=b"".join(self._body(said.status, said.named)))
 
     def _headers(self) -> Iterator[tuple[str, str]]:
         while line := self._answers.readline().rstrip().decode("latin-1"):
@@ -128,6 +169,20 @@ class _AsFarAsStated(Stated):
 
 
 @dataclass
+class Stream:
+    """A stream that was asked for, and what came of that so far."""
+
+    line: Line
+    said: Said
+
+    def up_to(self, version: int) -> Said:
+        """Read up to the decision of a version, and return all that was said; what is no stream is whole already."""
+        if self.said.is_stream:
+            self.said = self.said._replace(body=self.said.body + self.line.read_up_to(version))
+        return self.said
+
+
+@dataclass
 class Stage:
     """A server that deals stated orders, table by table, and one connection to it."""
 
@@ -148,9 +203,18 @@ class Stage:
     def say(self, call: Call, token: str | None, ids: Mapping[str, str]) -> Said:
         """Make a request, with a token or without, and return the answer."""
         assert self.line is not None
+        return self.line.exchange(self._filled(call, token, ids))
+
+    def stream(self, call: Call, token: str | None, ids: Mapping[str, str]) -> "Stream":
+        """Ask for a stream on a connection of its own."""
+        line = Line(int(self.url.rpartition(":")[2]))
+        return Stream(line, line.begin(self._filled(call, token, ids)))
+
+    def _filled(self, call: Call, token: str | None, ids: Mapping[str, str]) -> Call:
+        """Return a call with the ids that it names, and the token."""
         headers = call.headers if token is None else (*call.headers, ("Authorization", f"Bearer {token}"))
         path = call.path.replace("{table}", ids["table"]).replace("{player}", ids["player"])
-        return self.line.exchange(call._replace(path=path.replace("{token}", "0" * 26), headers=headers))
+        return call._replace(path=path.replace("{token}", "0" * 26), headers=headers)
 
     def sign_up(self, name: str) -> tuple[str, str]:
         """Open an account; return its id and a token."""

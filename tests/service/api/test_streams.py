@@ -516,3 +516,25 @@ def test_who_stays_behind_for_too_long_is_sent_away_and_resumes(
         with streamed(url, table.events, ada.token, f"Last-Event-ID: {last.id}") as again:
             assert ids(again.events(KEPT + 201 - last.id)) == list(range(last.id + 1, KEPT + 202))
         ada.http.close()
+
+
+def test_neither_open_streams_nor_a_client_that_takes_nothing_hold_up_the_end(valkey_url: str, tmp_path: Path) -> None:
+    app = create(Settings(redis=valkey_url, keys=tmp_path / "keys", limits=NO_LIMITS))
+    with running(app, protocol=Narrow) as (url, server):
+        connections = cast("set[Narrow]", server.server_state.connections)
+        ada = Person(url)
+        table = Table(ada, url)
+        stalled, quick = stalling(table), streamed(url, table.events, ada.token)
+        lines = lined(url, f"{table.events}?follow=true", ada.token)
+        count = 1
+        while not any(one.is_blocked() for one in connections):
+            table.happen()
+            count += 1
+        assert ids(quick.events(count)) == list(range(1, count + 1))
+        assert len(lines.lines(count)) == count
+        ada.http.close()
+    # The server would wait for ever: it was given no grace.
+    assert (quick.rest(), lines.rest_of_lines()) == ([], [])
+    assert stalled.is_cut()
+    for stream in (stalled, quick, lines):
+        stream.close()
