@@ -242,6 +242,34 @@ async def test_who_can_take_what_comes_is_called_and_who_can_not_is_left_to_itse
         await reading.aclose()
 
 
+async def test_who_was_called_already_is_called_again_for_what_came_meanwhile(
+    one: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one reader called in a turn, a decision comes before all have been called for the one before it."""
+    monkeypatch.setattr("service.live.SLICE", 1)
+    table = await opened(one)
+    readings = [await one.live.open(asked(table), 1) for _ in range(1_000)]
+    got: list[list[int]] = [[] for _ in readings]
+
+    async def read(reading: Reading, own: list[int]) -> None:
+        def feed() -> bool:
+            while (frame := reading.take()) is not None:
+                own.append(frame.version)
+                sum(range(5_000))  # It takes its time, so that a round lasts longer than an append.
+            return len(own) < 8
+
+        while feed():
+            await reading.feed(feed)
+
+    readers = [asyncio.create_task(read(*each)) for each in zip(readings, got, strict=True)]
+    await asyncio.sleep(0)
+    await happen(one, table, 8)
+    await asyncio.gather(*readers)
+    assert got == [list(range(2, 10))] * 1_000
+    for reading in readings:
+        await reading.aclose()
+
+
 # --- Who sees what ---
 
 
@@ -370,15 +398,24 @@ async def test_who_falls_behind_more_than_is_kept_is_sent_away_and_comes_again(
     await again.aclose()
 
 
-async def cut(store: Redis, table: str, length: int) -> None:
-    """Leave only the first entries of a table, as after a failover to a replica that had not got the rest."""
+async def rows_of(store: Redis, table: str) -> Any:  # noqa: ANN401 as redis-py has it
+    """Return the entries of a table."""
+    return await store.xrange(keys_of(table_stream(table)).stream)
+
+
+async def put(store: Redis, table: str, rows: Any) -> None:  # noqa: ANN401 as redis-py has it
+    """Have these be the entries of a table, all at once."""
     key = keys_of(table_stream(table)).stream
-    rows: Any = await store.xrange(key, count=length)
     async with store.pipeline() as pipe:
         pipe.delete(key)
         for id_, fields in rows:
             pipe.xadd(key, fields, id=id_)
         await pipe.execute()
+
+
+async def cut(store: Redis, table: str, length: int) -> None:
+    """Leave only the first entries of a table, as after a failover to a replica that had not got the rest."""
+    await put(store, table, (await rows_of(store, table))[:length])
 
 
 async def test_readers_begin_anew_where_the_store_has_lost_what_they_were_shown(one: Process, store: Redis) -> None:
@@ -416,6 +453,26 @@ async def test_readers_begin_anew_where_others_stand_in_the_place_of_what_they_w
         rest = await take(reading, 7 - first.version)
         assert rest == await shown(other, table, ONLOOKER, first.version)
     await reading.aclose()
+
+
+async def test_what_does_not_follow_on_what_was_shown_is_never_shown_as_if_it_did(store: Redis) -> None:
+    """The store comes back with other entries, and one more: all that a process can go by is that it is not chained."""
+    async with started(store) as one:
+        table = await opened(one)
+        await happen(one, table, 5)
+    shown_first = await rows_of(store, table)
+    await cut(store, table, 3)
+    async with started(store) as other:
+        await happen(other, table, 4)
+    shown_then = await rows_of(store, table)
+    await put(store, table, shown_first)
+    async with started(store) as one:
+        reading = await one.live.open(asked(table), 0)
+        assert [frame.version for frame in await take(reading, 6)] == [1, 2, 3, 4, 5, 6]
+        await put(store, table, shown_then)
+        assert (await one.tables.look(asked(table))).version == 7
+        assert await anext(reading) == word("reset", 7)
+        await reading.aclose()
 
 
 async def test_a_table_that_is_gone_ends_its_streams(one: Process, store: Redis) -> None:

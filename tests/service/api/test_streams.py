@@ -69,6 +69,34 @@ def ids(events: list[Event]) -> list[int]:
     return [event.id for event in events]
 
 
+class Inside(NamedTuple):
+    """A server, and what it holds."""
+
+    url: str
+    app: Litestar
+    server: uvicorn.Server
+
+    def counted(self) -> tuple[int, int, int, float]:
+        """Return how many connections, tasks, tables that are watched, and streams there are."""
+
+        async def count() -> tuple[int, int, int, float]:
+            held = self.server.server_state
+            streams = self.app.state.streams._open  # noqa: SLF001 nothing else shows it
+            watched = self.app.state.live._watched  # noqa: SLF001 nothing else shows it
+            return len(held.connections), len(asyncio.all_tasks()), len(watched), streams
+
+        loop: asyncio.AbstractEventLoop = self.app.state.log._loop  # noqa: SLF001 that of the server's thread
+        return asyncio.run_coroutine_threadsafe(count(), loop).result()
+
+
+def until(fact: Callable[[], object]) -> None:
+    """Return when a fact holds; fail where it does not within half a minute."""
+    deadline = time.monotonic() + 30
+    while not fact():
+        assert time.monotonic() < deadline, fact
+        time.sleep(0.01)
+
+
 # --- Events and lines ---
 
 
@@ -256,7 +284,8 @@ def test_a_token_has_at_least_five_streams_and_they_all_get_everything(table: Ta
 
 
 def test_an_account_above_its_number_of_streams_is_refused_until_one_is_closed(valkey_url: str, tmp_path: Path) -> None:
-    with served(valkey_url, tmp_path, limits=NO_LIMITS._replace(streams=6)) as url:
+    app = create(Settings(redis=valkey_url, keys=tmp_path, limits=NO_LIMITS._replace(streams=6)))
+    with running(app) as (url, server):
         ada, bob = Person(url), Person(url, "Bob")
         table = Table(ada, url)
         streams = [streamed(url, table.events, ada.token) for _ in range(6)]
@@ -270,6 +299,8 @@ def test_an_account_above_its_number_of_streams_is_refused_until_one_is_closed(v
         until_taken(url, table, ada)
         for stream in streams:
             stream.close()
+        # What was refused left nothing behind.
+        until(lambda: Inside(url, app, server).counted()[2:] == (0, 0))
         for person in (ada, bob):
             person.http.close()
 
@@ -382,40 +413,12 @@ async def test_a_heart_beats_every_fifteen_seconds_and_not_all_at_once() -> None
 # --- Nobody costs anybody else anything ---
 
 
-class Inside(NamedTuple):
-    """A server, and what it holds."""
-
-    url: str
-    app: Litestar
-    server: uvicorn.Server
-
-    def counted(self) -> tuple[int, int, int, float]:
-        """Return how many connections, tasks, tables that are watched, and streams there are."""
-
-        async def count() -> tuple[int, int, int, float]:
-            held = self.server.server_state
-            streams = self.app.state.streams._open  # noqa: SLF001 nothing else shows it
-            watched = self.app.state.live._watched  # noqa: SLF001 nothing else shows it
-            return len(held.connections), len(asyncio.all_tasks()), len(watched), streams
-
-        loop: asyncio.AbstractEventLoop = self.app.state.log._loop  # noqa: SLF001 that of the server's thread
-        return asyncio.run_coroutine_threadsafe(count(), loop).result()
-
-
 @pytest.fixture
 def inside(valkey_url: str, tmp_path: Path) -> Iterator[Inside]:
     """Give a server whose insides can be looked at."""
     app = create(Settings(redis=valkey_url, keys=tmp_path / "keys", limits=NO_LIMITS))
     with running(app) as (url, server):
         yield Inside(url, app, server)
-
-
-def until(fact: Callable[[], object]) -> None:
-    """Return when a fact holds; fail where it does not within half a minute."""
-    deadline = time.monotonic() + 30
-    while not fact():
-        assert time.monotonic() < deadline, fact
-        time.sleep(0.01)
 
 
 def test_clients_who_come_and_break_off_leave_no_task_and_no_connection(inside: Inside) -> None:
@@ -533,7 +536,9 @@ def test_neither_open_streams_nor_a_client_that_takes_nothing_hold_up_the_end(va
         assert ids(quick.events(count)) == list(range(1, count + 1))
         assert len(lines.lines(count)) == count
         ada.http.close()
-    # The server would wait for ever: it was given no grace.
+        told_to_end = time.monotonic()
+    # It was given no grace: it waits for ever, or until the client that takes nothing is given up.
+    assert time.monotonic() - told_to_end < Narrow.bounds.stall_s / 2
     assert (quick.rest(), lines.rest_of_lines()) == ([], [])
     assert stalled.is_cut()
     for stream in (stalled, quick, lines):
