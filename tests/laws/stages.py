@@ -48,7 +48,7 @@ HEARTBEATS = frozenset({b":\n\n", b"\n"})
 PASSING = frozenset({"date", "x-request-id", "traceparent"})
 
 _VARYING = re.compile(
-    r"(?P<token>ev[ft]_[A-Za-z0-9_-]{43})|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
+    r"(?P<token>ev[ft]_[A-Za-z0-9_-]{43})|\b(?P<signature>[0-9a-f]{128})\b|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
     r"|\b(?P<moment>1[0-9]{12})\b|(?<=\"next\":\")(?P<cursor>[A-Za-z0-9_-]{40,64})(?=\")"
 )
 
