@@ -97,6 +97,7 @@ def _links(games: Games) -> dict[str, str]:
         "The OpenAPI document, to make clients from": "/openapi.json",
         "Problems: every code, and what to do": "/docs/problems",
         "Playing from a browser: tickets, and a client to start from": "/docs/browsers",
+        "Streams of a table: what comes, and how to go on after a break": "/docs/streams",
         "How the WebSocket is spoken": "/docs/sockets",
         "The lobby: filters, what changes, and who is there": "/docs/lobby",
         "How cards are shuffled, and how to check it": "/docs/shuffle",

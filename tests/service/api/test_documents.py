@@ -25,6 +25,7 @@ PAGES = [
     "/docs/problems",
     "/docs/shuffle",
     "/docs/sockets",
+    "/docs/streams",
     *(f"/v1/games/{game.name}/rules" for game in SHIPPED),
 ]
 ROUTES = endpoints(SHIPPED)
