@@ -44,7 +44,8 @@ _ABOUT = cleandoc(
     - **Retries.** Send a POST again with the same `Idempotency-Key` and body: it happens once, the answer is the same.
     - **Problems** are `application/problem+json`; the closed list of their codes is at `/docs/problems`.
     - **Requests** have names: every answer has `X-Request-Id`, your own if you sent one. A `traceparent` is passed on.
-    - **Streams.** A [WebSocket](/docs/sockets) watches many tables at once, and takes commands too.
+    - **Streams.** `GET …/events` [goes on](/docs/streams) as `text/event-stream`, or as lines with `follow=true`. A
+      [WebSocket](/docs/sockets) watches many tables at once, and takes commands too.
     - **HEAD** is answered wherever GET is; OPTIONS says in `Allow` what a path takes.
     - **Browsers** may use all of this from a page of any origin, unless who runs the service has it otherwise. They
       open streams with a ticket of `POST /v1/tickets`.
