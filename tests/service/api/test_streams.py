@@ -429,7 +429,7 @@ def test_clients_who_come_and_break_off_leave_no_task_and_no_connection(inside: 
     until(lambda: inside.counted()[2:] == (0, 0))
     before = inside.counted()
     rng = Random(9)
-    for number in range(sized(300, 1_000, 3_000)):
+    for number in range(sized(1_000, 1_000, 3_000)):
         table, lines = rng.choice(tables), number % 3 == 0
         events = f"{table.events}?follow=true" if lines else table.events
         one = (lined if lines else streamed)(inside.url, events, ada.token)
