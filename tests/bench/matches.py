@@ -12,7 +12,7 @@ from service.actions import legal_now
 from service.decider import Draft, entry_after
 from service.game import AnyGame, AnyTable, Ask, Command
 from service.ids import new_id
-from service.referee import Create, Referee, Sit
+from service.referee import Create, Referee, Sit, named_by
 from service.streams import Stored, table_stream
 
 SEED = bytes(32)
@@ -60,7 +60,8 @@ class Local:
         self._store(by, command, self._referee.decide(self._game, self.table, Ask(by, command, 0)))
 
     def _store(self, by: By, command: Command, events: tuple[Event, ...]) -> None:
-        self._add(entry_after(table_stream(self.table.id), self.table, Draft(self.table.at, by, command, events), None))
+        draft = Draft(self.table.at, named_by(by, events), command, events)
+        self._add(entry_after(table_stream(self.table.id), self.table, draft, None))
 
     def _add(self, stored: Stored) -> None:
         self.entries.append(stored)

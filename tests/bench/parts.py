@@ -18,6 +18,9 @@ from projections.table import Table
 from service import games
 from service.api.answers import Done, encoded
 from service.api.tables import TableRoutes
+from service.audit import record
+from service.audit.checking import Evidence, check
+from service.audit.signing import Signer
 from service.chance import Chance
 from service.decider import Draft, entry_after
 from service.embedded import Embedded
@@ -29,6 +32,8 @@ from service.streams import Stored, table_stream
 from tests.bench.matches import SEED, Match, Move, play
 from tests.bench.report import Sheet
 from tests.bench.size import Size
+
+SIGNER = Signer(bytes(range(32)))
 
 ENDING: Mapping[str, Mapping[str, object]] = MappingProxyType({"chinchon": {"recycles": 0, "reentries": 0}})
 """Options with which matches of random moves end, by the game that has them."""
@@ -51,6 +56,13 @@ def _rates(game: AnyGame, match: Match, events: int, seconds: float) -> Iterator
     yield "events folded, entries decoded from memory", events * _rate(lambda: folded(game, match), seconds)
     yield "events folded, entries read from the store", events * asyncio.run(_from_store(game, match, seconds))
     yield "decisions folded, entries decoded from memory", decisions * _rate(lambda: folded(game, match), seconds)
+    whole, known, evidence = recorded(game, match), games.find(), Evidence({SIGNER.id: SIGNER.public})
+    if (fault := check(whole, known, evidence).fault) is not None:
+        raise RuntimeError(f"the record of the match is told not to hold: {fault}")
+    yield (
+        "events verified: a record, every decision again",
+        events * _rate(lambda: check(whole, known, evidence), seconds),
+    )
     for other in games.find():
         yield f"moves of {other.title}: legal, decide, evolve", _played(Playouts(other, random.Random(2)), seconds)
 
@@ -71,6 +83,11 @@ def folded(game: AnyGame, match: Match) -> AnyTable:
     for stored in match.entries:
         fold.add(projection, table, projection.decode(stored.e), stored.h)
     return table
+
+
+def recorded(game: AnyGame, match: Match) -> bytes:
+    """Return the record of a match."""
+    return b"".join(record.lines(folded(game, match), [stored.e for stored in match.entries], SIGNER))
 
 
 class Playouts:
