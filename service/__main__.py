@@ -9,7 +9,26 @@ from typing import Annotated
 
 import typer
 
-from service.cli.options import DEFAULT_DATA, WHERE, Data, Games, Keys, Redis, Supervised, Tokens, Url, settled, stated
+from service.cli.options import (
+    DEFAULT_DATA,
+    DEFAULT_KEYS,
+    WHERE,
+    WHERE_KEYS,
+    Data,
+    Games,
+    Host,
+    Keys,
+    KeysAlone,
+    Port,
+    Redis,
+    RedisAlone,
+    Supervised,
+    Tokens,
+    Url,
+    settled,
+    settled_but,
+    stated,
+)
 from service.settings import Place, Settings
 
 app = typer.Typer(
@@ -22,9 +41,12 @@ app = typer.Typer(
 
 DEFAULT_PORT = 8_000
 
-_KeysOfService = Annotated[Path, typer.Option(envvar="EVENFOLD_KEYS")]
-_StoreFolder = Annotated[Path | None, typer.Option(envvar="EVENFOLD_STORE_FOLDER", help="The embedded store's folder.")]
-_Sheet = Annotated[Path | None, typer.Option(envvar="EVENFOLD_METRICS_SHEET", help="Where to leave metrics.")]
+_StoreFolder = Annotated[
+    Path | None, typer.Option(envvar="EVENFOLD_STORE_FOLDER", hidden=True, help="The embedded store's folder.")
+]
+_Sheet = Annotated[
+    Path | None, typer.Option(envvar="EVENFOLD_METRICS_SHEET", hidden=True, help="Where to leave metrics.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -43,17 +65,16 @@ def about(
 @settled
 def serve(
     *,
-    host: Annotated[
-        str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.", callback=stated)
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(envvar="EVENFOLD_PORT", min=0, max=65_535, help="The port; 0 takes a free one.")
-    ] = DEFAULT_PORT,
+    host: Host = "127.0.0.1",
+    port: Port = DEFAULT_PORT,
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
     keys: Keys = None,
     workers: Annotated[
         int, typer.Option(envvar="EVENFOLD_WORKERS", min=1, max=64, help="How many processes answer requests.")
+    ] = 1,
+    reactors: Annotated[
+        int, typer.Option(envvar="EVENFOLD_REACTORS", min=1, max=64, help="How many move bots and keep the lobby.")
     ] = 1,
     supervised: Supervised = False,
     settings: Settings,
@@ -64,40 +85,61 @@ def serve(
     place = Place(data.expanduser().absolute(), redis)
     secrets = (keys or place.data / "keys").expanduser().absolute()
     settings = settings._replace(redis=redis or "", keys=secrets)
-    raise typer.Exit(work.serve(work.Plan(host, port, place, workers, settings, supervised)))
+    raise typer.Exit(work.serve(work.Plan(host, port, place, workers, reactors, settings, supervised)))
 
 
-@app.command(hidden=True)
-@settled
+@app.command(epilog=WHERE_KEYS)
+@settled_but("bot_pause")
 def api(
     *,
-    fd: Annotated[int, typer.Option(min=0, help="The descriptor of a listening socket.")],
-    redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
-    keys: _KeysOfService,
+    redis: RedisAlone,
+    host: Host = "127.0.0.1",
+    port: Port = DEFAULT_PORT,
+    keys: KeysAlone = DEFAULT_KEYS,
+    fd: Annotated[int | None, typer.Option(min=0, hidden=True, help="The descriptor of a listening socket.")] = None,
     store_folder: _StoreFolder = None,
     metrics_sheet: _Sheet = None,
     settings: Settings,
 ) -> None:
-    """Answer requests on a socket that `serve` listens at."""
+    """Answer requests, and nothing else: one process, of any number on one store. Ctrl-C stops it.
+
+    Bots move, and lobby and inboxes are kept, while at least one `evenfold react` runs on the same store.
+
+    All in one go is `evenfold serve`.
+    """
     from service.cli import api as work
 
-    work.api(settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet), fd)
+    settings = settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet)
+    if fd is not None:
+        work.of_supervisor(settings, fd)
+    else:
+        raise typer.Exit(work.of_person(settings, host, port))
 
 
-@app.command(hidden=True)
-@settled
+@app.command(epilog=WHERE_KEYS)
+@settled_but("sign_up", "table_quota", "rate_limit", "sign_up_limit", "stream_limit", "trust", "cors_origin")
 def react(
     *,
-    redis: Annotated[str, typer.Option(envvar="EVENFOLD_REDIS_URL")],
-    keys: _KeysOfService,
+    redis: RedisAlone,
+    host: Annotated[
+        str, typer.Option(envvar="EVENFOLD_HOST", help="Where --metrics-port is.", callback=stated)
+    ] = "127.0.0.1",
+    keys: KeysAlone = DEFAULT_KEYS,
+    supervised: Supervised = False,
     store_folder: _StoreFolder = None,
     metrics_sheet: _Sheet = None,
     settings: Settings,
 ) -> None:
-    """Run the reactors of a service."""
+    """Move bots, keep the lobby and fill the inboxes: one process, of any number on one store. Ctrl-C stops it.
+
+    They share the work evenly; one that ends hands its part over at once, one that is killed within a few seconds.
+
+    With --metrics-port it answers there to /metrics, /readyz and /healthz.
+    """
     from service.cli import react as work
 
-    work.react(settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet))
+    settings = settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet)
+    work.react(settings, host, supervised=supervised)
 
 
 @app.command()

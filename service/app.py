@@ -239,14 +239,15 @@ def create(settings: Settings, sources: Sources = Sources()) -> Litestar:
     return app
 
 
-def metrics_alone(shared: Sheets) -> Litestar:
-    """Make the application of a port that has the metrics of a server, and nothing else."""
+def metrics_alone(shared: Sheets | None, watch: Watch | None) -> Litestar:
+    """Make the application of a port that has the metrics, and nothing else but how the store is, by a watch on it."""
     app = Litestar(
-        routing.to_framework([health.METRICS]),
+        routing.to_framework([health.METRICS] if watch is None else health.ENDPOINTS),
         openapi_config=None,
         exception_handlers={Exception: problems.of_framework},
         logging_config=None,
     )
     app.state.sheets = shared
+    app.state.watch = watch
     app.asgi_handler = Edge(app.asgi_handler)
     return app

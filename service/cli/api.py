@@ -1,10 +1,12 @@
-"""An API worker: one of the processes that answer requests on the socket that `serve` listens at."""
+"""A process that answers requests: at an address of its own, or as one of those that share the socket of `serve`."""
 
 import asyncio
 import resource
+import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from functools import partial
 
 import uvicorn
 
@@ -12,36 +14,91 @@ from service import logs
 from service.api.connection import Connection
 from service.api.server import configured
 from service.app import create
-from service.cli.processes import GRACE_S, on_end, settle_memory, tell_ready
-from service.cli.sentences import told
+from service.cli.beginning import announce, refuse_malformed, warnings
+from service.cli.games import found
+from service.cli.listening import Listener, listen
+from service.cli.metrics import exposed
+from service.cli.processes import GRACE_S, on_end, on_orphaned, settle_memory, tell_ready
+from service.cli.sentences import say, told
 from service.settings import Settings
-from service.store import connect
+from service.store import connect, where
 
 OTHER_FILES = 256
 """Room for what is open besides connections of clients."""
 
 
-def api(settings: Settings, fd: int) -> None:
+def of_supervisor(settings: Settings, fd: int) -> None:
     """Answer requests on the listening socket with this descriptor, until SIGTERM or the supervisor's death."""
     logs.configure(settings.log_format, settings.log_level)
-    _allow_files(Connection.bounds.connections + OTHER_FILES)
     with told():
         app = create(settings)
         asyncio.run(_see_the_store(settings.redis))
-    _Worker(configured(app, grace_s=GRACE_S)).run([socket.socket(fileno=fd)])
+    _allow_files(Connection.bounds.connections + OTHER_FILES)
+    _Worker(configured(app, grace_s=GRACE_S), supervised=True).run([socket.socket(fileno=fd)])
+
+
+def of_person(settings: Settings, host: str, port: int) -> int:
+    """Answer requests at an address until a signal ends that; return the exit code. Raise Unusable."""
+    logs.configure(settings.log_format, settings.log_level)
+    found(settings.games)
+    refuse_malformed(settings.redis)
+    with ExitStack() as held:
+        listener = listen(host, port)
+        held.enter_context(listener.socket)
+        scraped = None
+        if settings.metrics_port is not None:
+            scraped = listen(host, settings.metrics_port, "--metrics-port")
+            held.enter_context(scraped.socket)
+        with told():
+            for warning in asyncio.run(warnings(settings)):
+                say(f"WARNING: {warning}", "bold yellow")
+            app = create(settings)
+        _allow_files(Connection.bounds.connections + OTHER_FILES)
+        worker = _Worker(configured(app, grace_s=GRACE_S), scraped)
+        worker.on_ready = partial(_announce, settings, listener, scraped or listener)
+        worker.run([listener.socket])
+        return worker.exit_code
+
+
+def _announce(settings: Settings, listener: Listener, metrics: Listener) -> None:
+    announce(
+        f"answers requests at [bold]{listener.url}[/]",
+        f"How to play by HTTP: {listener.url}/docs",
+        f"Its metrics, for Prometheus: {metrics.url}/metrics",
+        f"Its store is at {where(settings.redis)}. Ctrl-C stops it.",
+    )
 
 
 class _Worker(uvicorn.Server):
-    """uvicorn's server, ended by its supervisor."""
+    """uvicorn's server, ended by signals, or by its supervisor; a port of its own for the metrics is served with it."""
+
+    def __init__(self, config: uvicorn.Config, scraped: Listener | None = None, *, supervised: bool = False) -> None:
+        super().__init__(config)
+        self.on_ready: Callable[[], None] = tell_ready
+        self.exit_code = 0
+        self._scraped = scraped
+        self._supervised = supervised
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        async with AsyncExitStack() as open_until_the_end:
+            if self._scraped is not None:
+                await open_until_the_end.enter_async_context(exposed(self._scraped.socket, None))
+            await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         on_end(self.end)
+        if self._supervised:
+            on_orphaned(partial(self.end, signal.SIGTERM))
         asyncio.get_running_loop().set_exception_handler(logs.of_loop)
         await super().startup(sockets)
         settle_memory()
-        tell_ready()
+        self.on_ready()
 
-    def end(self) -> None:
+    def end(self, number: signal.Signals) -> None:
+        """Finish what is under way; a second signal does not wait for that."""
+        if self.should_exit:
+            self.force_exit = True
+            self.exit_code = 128 + number
         self.should_exit = True
 
     @contextmanager

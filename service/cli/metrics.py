@@ -1,4 +1,4 @@
-"""The metrics of a server on a port of their own: the supervisor answers there, for it outlives its workers."""
+"""The metrics of a server on a port of their own, answered by whichever of its processes outlives the others."""
 
 import asyncio
 import socket
@@ -10,15 +10,19 @@ import uvicorn
 from service.api.server import configured
 from service.app import metrics_alone
 from service.metrics import Sheets
+from service.watch import Watch
 
 GRACE_S = 1
 """How long a scrape under way may take when the server ends."""
 
 
 @asynccontextmanager
-async def exposed(listening: socket.socket, shared: Sheets) -> AsyncIterator[None]:
-    """Answer GET /metrics on a listening socket for as long as the block takes."""
-    server = _Server(configured(metrics_alone(shared), grace_s=GRACE_S))
+async def exposed(listening: socket.socket, shared: Sheets | None, watch: Watch | None = None) -> AsyncIterator[None]:
+    """Answer GET /metrics on a listening socket for as long as the block takes; with a watch, /readyz and /healthz too.
+
+    Without sheets of other processes the numbers are this one's.
+    """
+    server = _Server(configured(metrics_alone(shared, watch), grace_s=GRACE_S))
     serving = asyncio.create_task(server.serve([listening]))
     try:
         yield

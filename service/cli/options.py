@@ -7,10 +7,11 @@ import inspect
 import ipaddress
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, get_args
 
 import typer
 
@@ -21,9 +22,12 @@ T = TypeVar("T")
 _USUAL = Limits()
 
 DEFAULT_DATA = default_data()
+DEFAULT_KEYS = DEFAULT_DATA / "keys"
 
 # In the table of options a long path would be cut.
 WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
+
+WHERE_KEYS = f"Without --keys the secrets are in {DEFAULT_KEYS}, where `evenfold serve` has them without --data."
 
 _EMPTY = "it is empty; leave it out, or state it"
 
@@ -77,6 +81,8 @@ def _one_way(context: typer.Context, parameter: typer.CallbackParam, origins: li
     return origins
 
 
+Host = Annotated[str, typer.Option(envvar="EVENFOLD_HOST", help="The address to listen at.", callback=stated)]
+Port = Annotated[int, typer.Option(envvar="EVENFOLD_PORT", min=0, max=65_535, help="The port; 0 takes a free one.")]
 Data = Annotated[
     Path,
     typer.Option(
@@ -98,12 +104,33 @@ Redis = Annotated[
         "The environment keeps a password from those who list processes.",
     ),
 ]
+RedisAlone = Annotated[
+    str,
+    typer.Option(
+        callback=stated,
+        envvar="EVENFOLD_REDIS_URL",
+        metavar="URL",
+        help="The store: redis://, rediss:// (TLS) or unix://; Redis 7.0 or newer, or Valkey. The environment keeps a "
+        "password from those who list processes.",
+    ),
+]
 Keys = Annotated[
     Path | None,
     typer.Option(
         envvar="EVENFOLD_KEYS",
         metavar="FOLDER",
         help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
+        parser=_folder,
+        callback=stated,
+    ),
+]
+KeysAlone = Annotated[
+    Path,
+    typer.Option(
+        envvar="EVENFOLD_KEYS",
+        metavar="FOLDER",
+        help="The folder of the service's secrets; all processes of one store need the same.",
+        show_default=False,
         parser=_folder,
         callback=stated,
     ),
@@ -248,6 +275,19 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
 
 def settled(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of the settings after its own; it takes what they come to as `settings`."""
+    return settled_but()(command)
+
+
+def settled_but(*others: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Do as `settled` does, and leave some options out of the help: they are for another process of the same server."""
+
+    def settled(command: Callable[..., None]) -> Callable[..., None]:
+        return _settled(command, others)
+
+    return settled
+
+
+def _settled(command: Callable[..., None], hidden: Collection[str]) -> Callable[..., None]:
     own = {name: each for name, each in inspect.signature(command).parameters.items() if name != "settings"}
     added = inspect.signature(_settings).parameters
 
@@ -256,7 +296,16 @@ def settled(command: Callable[..., None]) -> Callable[..., None]:
         settings = _settings(**{name: given.pop(name) for name in added})  # type: ignore[arg-type] # typer has read them
         command(**given, settings=settings)
 
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *added.values())]
+    shown = (_unshown(each) if each.name in hidden else each for each in added.values())
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shown)]
     called.__signature__ = inspect.Signature(parameters, return_annotation=None)  # type: ignore[attr-defined] # what typer reads
     called.__annotations__ = {each.name: each.annotation for each in parameters}
     return called
+
+
+def _unshown(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return an option as it is, but for the help."""
+    kind, option = get_args(parameter.annotation)
+    option = copy(option)
+    option.hidden = True
+    return parameter.replace(annotation=Annotated[kind, option])

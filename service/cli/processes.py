@@ -68,12 +68,13 @@ def tell_ready() -> None:
         os.write(1, READY)
 
 
-def on_end(end: Callable[[], None]) -> None:
-    """Call `end` when this process is to end, or its supervisor is gone; the event loop must be running."""
+def on_end(end: Callable[[signal.Signals], None]) -> None:
+    """Call `end` with each signal that asks this process to end; the event loop must be running."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)
-    on_orphaned(end)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # `nohup` has SIGHUP ignored, and means it.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            loop.add_signal_handler(number, end, number)
 
 
 def on_orphaned(end: Callable[[], None]) -> None:

@@ -9,32 +9,24 @@ import asyncio
 import contextlib
 import signal
 import socket
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from redis import RedisError
-from rich.console import Console
-
 from service import logs
-from service.auth.keys import is_at_home, secret_from
+from service.cli.beginning import announce, refuse_malformed, warnings
 from service.cli.games import found
 from service.cli.keptstore import LOOK_S, KeptStore
 from service.cli.listening import Listener, listen
-from service.cli.processes import GRACE_S, Kept, Part, on_orphaned
+from service.cli.processes import GRACE_S, Kept, Part, on_end, on_orphaned
 from service.cli.sentences import Failed, Unusable, say, told
-from service.durability import require, worries
 from service.metrics import SUPERVISORS, sheets
 from service.settings import Place, Settings
-from service.store import StoreUnfit, concerns, connect, where
-from service.version import version
+from service.store import StoreUnfit, where
 
 START_S = 60.0
 """How long workers and reactors may take until they are ready for the first time."""
-
-DURABLE = "Set appendonly yes and appendfsync always there."
 
 LOOKS = 3
 """How often to look at an embedded store that ends while it is looked at."""
@@ -47,6 +39,7 @@ class Plan(NamedTuple):
     port: int
     place: Place
     workers: int
+    reactors: int
     settings: Settings
     supervised: bool
 
@@ -56,10 +49,7 @@ def serve(plan: Plan) -> int:
     logs.configure(plan.settings.log_format, plan.settings.log_level)
     found(plan.settings.games)
     if plan.place.redis is not None:
-        try:
-            where(plan.place.redis)
-        except StoreUnfit as malformed:
-            raise Unusable(f"Invalid value for '--redis' (env var: 'EVENFOLD_REDIS_URL'): {malformed}") from None
+        refuse_malformed(plan.place.redis)
     elif plan.settings.durability == "replicated":
         raise Unusable("The embedded store has no replicas: --durability replicated needs another store, by --redis")
     with contextlib.ExitStack() as held:
@@ -135,11 +125,7 @@ class _Supervisor:
         return 0 if self._hasty is None else 128 + self._hasty
 
     def _mind_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # `nohup` has SIGHUP ignored, and means it.
-            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                loop.add_signal_handler(number, self._end, number)
+        on_end(self._end)
         if self._plan.supervised:
             on_orphaned(self._stopping.set)
 
@@ -167,7 +153,11 @@ class _Supervisor:
         for number in range(1, self._plan.workers + 1):
             name = "The API worker" if self._plan.workers == 1 else f"API worker {number}"
             self._apis.append(self._keep(Part(name, arguments, (fd,)), f"api-{number}"))
-        self._reactors.append(self._keep(Part("The reactor", ("react",)), "reactor"))
+        for number in range(1, self._plan.reactors + 1):
+            name, sheet = (
+                ("The reactor", "reactor") if self._plan.reactors == 1 else (f"Reactor {number}", f"reactor-{number}")
+            )
+            self._reactors.append(self._keep(Part(name, ("react", "--supervised")), sheet))
         await self._await_ready()
         self._announce()
 
@@ -179,14 +169,14 @@ class _Supervisor:
         for _ in range(LOOKS - 1):
             restarts = 0 if self._store is None else self._store.restarts
             try:
-                return await _warnings(self._settings)
+                return await warnings(self._settings)
             except StoreUnfit:
                 if self._store is None:
                     raise
                 await asyncio.sleep(LOOK_S)  # A killed process closes its socket a moment before it has ended.
                 if not await self._store.revive() and self._store.restarts == restarts:
                     raise
-        return await _warnings(self._settings)
+        return await warnings(self._settings)
 
     async def _is_curable(self) -> bool:
         """Tell whether nothing that lasts keeps a process from its start; else the sentence about it is kept."""
@@ -226,14 +216,13 @@ class _Supervisor:
         await _probe(self._listener.socket)
 
     def _announce(self) -> None:
-        console = Console(soft_wrap=True, highlight=False, emoji=False)
-        console.print(f"Evenfold {version()} serves at [bold]{self._listener.url}[/]")
         in_use = f"in {self._plan.place.data}" if self._store is not None else f"at {where(self._settings.redis)}"
-        console.print(f"How to play by HTTP: {self._listener.url}/docs", markup=False)
-        metrics = self.counting.scraped or self._listener
-        console.print(f"Its metrics, for Prometheus: {metrics.url}/metrics", markup=False)
-        console.print(f"Its store is {in_use}. Ctrl-C stops it.", markup=False)
-        sys.stdout.flush()
+        announce(
+            f"serves at [bold]{self._listener.url}[/]",
+            f"How to play by HTTP: {self._listener.url}/docs",
+            f"Its metrics, for Prometheus: {(self.counting.scraped or self._listener).url}/metrics",
+            f"Its store is {in_use}. Ctrl-C stops it.",
+        )
 
     async def _fall(self) -> None:
         self._listener.socket.close()
@@ -258,30 +247,6 @@ class _Supervisor:
                 one.kill()
         if late:
             await asyncio.wait(late)
-
-
-async def _warnings(settings: Settings) -> tuple[str, ...]:
-    """Return a sentence for all that may lose commands or do them twice; raise KeysUnfit or StoreUnfit."""
-    secret = secret_from(settings.keys, settings.secret)
-    client = await connect(settings.redis)
-    try:
-        await require(client, settings.redis, settings.durability)
-        durability = [f"{concern} {DURABLE}" for concern in await concerns(client)]
-        durability += await worries(client, settings.durability)
-        at_home = await is_at_home(secret, client)
-    except RedisError as error:
-        raise StoreUnfit(f"The store at {where(settings.redis)} can't be looked at: {error}.") from None
-    finally:
-        await client.aclose()
-    return (*durability,) if at_home else (*durability, _other_secret(settings))
-
-
-def _other_secret(settings: Settings) -> str:
-    source = f"the one in {settings.keys}" if settings.secret is None else "the one in EVENFOLD_SECRET"
-    return (
-        f"The store was first served with another secret than {source}: a request that is repeated with its "
-        "Idempotency-Key may be done twice, so give all servers of a store the same --keys."
-    )
 
 
 async def _probe(listening: socket.socket) -> None:

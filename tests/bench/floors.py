@@ -19,7 +19,7 @@ from litestar import Litestar, post
 from msgspec import Meta, Struct
 from redis.asyncio import Redis
 
-from service.cli.processes import on_end, tell_ready
+from service.cli.processes import on_end, on_orphaned, tell_ready
 from service.ids import new_id
 from service.log import Log
 from service.streams import genesis, head_after, table_stream
@@ -79,7 +79,8 @@ class Server(uvicorn.Server):
     """uvicorn's server, which says when it is ready and ends with the process that started it."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        on_end(self._end)
+        on_end(lambda _: self._end())
+        on_orphaned(self._end)
         await super().startup(sockets)
         tell_ready()
 

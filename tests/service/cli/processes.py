@@ -7,8 +7,9 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -165,6 +166,80 @@ def serving(folder: Path, *arguments: str, **variables: str) -> Iterator[Server]
         server.await_address()
         with serving_games(server.url, *variables.get("EVENFOLD_GAMES", "").split()):
             yield server
+
+
+class Alone:
+    """`evenfold api` or `evenfold react` as a person runs it."""
+
+    def __init__(self, process: subprocess.Popen[str], says: Path) -> None:
+        self.process = process
+        self.said: list[str] = []
+        self.url = ""
+        self._says = says
+
+    def await_ready(self) -> None:
+        """Read what it says when it is ready; fail with what it complains of if it is not."""
+        assert self.process.stdout
+        line = _line(self.process.stdout)
+        assert line.startswith("Evenfold "), self.complaints()
+        self.said.append(line.split(" ", 2)[2].rstrip())
+        while "Ctrl-C" not in self.said[-1]:
+            # It says all of it at once.
+            self.said.append(self.process.stdout.readline().rstrip())
+        found = re.search(r"http://\S+", line)
+        self.url = found[0] if found else ""
+
+    def complaints(self) -> str:
+        """Return what it wrote to the error stream so far."""
+        return self._says.read_text()
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """End it, and return its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE_S)
+
+
+@contextlib.contextmanager
+def alone(*arguments: str, **variables: str) -> Iterator[Alone]:
+    """Run a command that serves, by itself and with no input; yield it when it is ready."""
+    with together(arguments, **variables) as (one,):
+        yield one
+
+
+@contextlib.contextmanager
+def together(*commands: Sequence[str], **variables: str) -> Iterator[list[Alone]]:
+    """Run several commands that serve; yield them when all are ready."""
+    with contextlib.ExitStack() as running:
+        folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
+        those = [
+            running.enter_context(_beginning(folder / str(number), arguments, variables))
+            for number, arguments in enumerate(commands)
+        ]
+        for one in those:
+            one.await_ready()
+        yield those
+
+
+@contextlib.contextmanager
+def _beginning(says: Path, arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[Alone]:
+    with (
+        says.open("w") as complaints,
+        subprocess.Popen(
+            command(*arguments),
+            cwd=ROOT,
+            env={**_CLEAN, **_UNLIMITED, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+        ) as process,
+    ):
+        try:
+            yield Alone(process, says)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(PATIENCE_S)
 
 
 def processes() -> dict[int, tuple[int, str]]:

@@ -11,6 +11,8 @@ from service.auth.scopes import SCOPES
 from service.cli.options import DEFAULT_DATA
 from tests.service.cli.processes import ROOT, Called
 
+COMMANDS = ["serve", "api", "react", "play", "replay", "openapi", "token", "erase"]
+
 
 def test_the_version_is_the_projects(called: Called) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -20,15 +22,24 @@ def test_the_version_is_the_projects(called: Called) -> None:
 
 def test_the_help_lists_the_commands_of_people(called: Called) -> None:
     printed = called("--help").printed
-    assert all(f" {name} " in printed for name in ("serve", "play", "replay", "openapi", "token", "erase"))
-    assert not any(f" {name} " in printed for name in ("api", "react"))
+    assert all(f" {name} " in printed for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["serve", "play", "replay", "openapi", "token", "erase"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(called: Called, command: str) -> None:
     told = called(command, "--help")
     assert (told.code, told.told) == (0, "")
     assert f"evenfold {command}" in told.printed
+
+
+def test_the_help_shows_no_option_that_another_process_of_the_server_takes(called: Called) -> None:
+    api, react = (called(command, "--help").printed for command in ("api", "react"))
+    assert ("--bot-pause" in api, "--bot-pause" in react) == (False, True)
+    assert ("--rate-limit" in api, "--rate-limit" in react) == (True, False)
+    for hidden in ("--fd", "--supervised", "--store-folder", "--metrics-sheet"):
+        assert hidden not in api + react
+    # They are taken all the same: all processes of a server may have one environment.
+    assert "EVENFOLD_RATE_LIMIT" in called("react", "--redis", "redis://a", EVENFOLD_RATE_LIMIT="many").refusal
 
 
 @pytest.mark.parametrize("arguments", [("deal",), ("serve", "--nonsense"), ("serve", "--port"), ("play",)])
