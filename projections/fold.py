@@ -6,18 +6,22 @@ Deciding, viewing, replay and audit all stand on this fold. What a game adds to 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast, get_args
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from events.base import Decision, Entry, Event
+from events.base import MAX_SEATS, Decision, Entry, Event
 from events.table import Created, Started, TableEvent
 from projections import table as neutral
 from projections.table import Table, View
 
 PLAY = TypeVar("PLAY")
 OPTIONS = TypeVar("OPTIONS")
+
+ALL: Final = "all"
+Eyes: TypeAlias = int | Literal["all"] | None
+"""Through which events are seen: a seat's, those of all seats together, or a spectator's (None)."""
 
 _NEUTRAL = frozenset(get_args(TableEvent))
 
@@ -92,9 +96,38 @@ def redacted(projection: Projection[PLAY, OPTIONS], events: Iterable[Event], sea
     return tuple([redact(projection, event, seat) for event in events])
 
 
+def together(projection: Projection[PLAY, OPTIONS], event: Event) -> Event:
+    """Return an event as all seats see it who lay together what each may see; what nobody may see stays hidden."""
+    seen = redact(projection, event, None)
+    if seen is event:
+        return event
+    for seat in range(MAX_SEATS):
+        seen = cast("Event", _joined(seen, redact(projection, event, seat)))
+    return seen
+
+
+def _joined(one: object, other: object) -> object:
+    """Return what is seen by either of two, who see the same but for what is null to one of them."""
+    match one, other:
+        case None, _:
+            return other
+        case _, None:
+            return one
+        case Struct(), Struct():
+            pairs = ((getattr(one, field), getattr(other, field)) for field in one.__struct_fields__)
+            return type(one)(*(_joined(mine, theirs) for mine, theirs in pairs))
+        case tuple(), tuple():
+            return tuple([_joined(mine, theirs) for mine, theirs in zip(one, other, strict=True)])
+        case _:
+            return one
+
+
 def decision(
-    projection: Projection[PLAY, OPTIONS], entry: Entry[Raw, Event], head: bytes, seat: int | None
+    projection: Projection[PLAY, OPTIONS], entry: Entry[Raw, Event], head: bytes, eyes: Eyes
 ) -> Decision[Event]:
-    """Return an entry as this seat may see it, None for a spectator."""
-    events = redacted(projection, entry.events, seat)
+    """Return an entry as these eyes may see it."""
+    if eyes == ALL:
+        events = tuple([together(projection, event) for event in entry.events])
+    else:
+        events = redacted(projection, entry.events, eyes)
     return Decision(entry.version, entry.at, entry.by, head.hex(), events)

@@ -79,6 +79,14 @@ def seen_by(event: Event, viewer: int | None) -> dict[str, Any]:
     return fields
 
 
+def seen_by_all(event: Event) -> dict[str, Any]:
+    """Return the event's fields as all seats together may see them, by what is stated alone."""
+    tag = tag_of(type(event))
+    audiences = statement(tag.partition(".")[0]).events[tag]
+    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(event))
+    return {name: None if audiences.get(name) == "nobody" else value for name, value in fields.items()}
+
+
 def is_for_all(event: Event) -> bool:
     """Tell whether every viewer may see the whole event, by what is stated alone."""
     tag = tag_of(type(event))

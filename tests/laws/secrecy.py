@@ -6,7 +6,7 @@ import msgspec
 
 from events.table import Shuffled
 from projections import fold
-from tests.laws.audience import seen_by, statement
+from tests.laws.audience import seen_by, seen_by_all, statement
 from tests.laws.matches import Match
 
 _encode = msgspec.json.Encoder().encode
@@ -31,6 +31,15 @@ def redacted_as_stated(match: Match) -> None:
             for event, got in zip(entry.events, sent, strict=True):
                 expected = seen_by(event, viewer)
                 assert got == expected, f"{viewer} got {got} at version {entry.version}, not {expected}"
+
+
+def seen_together_as_stated(match: Match) -> None:
+    """Hold: all seats together see of each event all that anybody may see, and nothing of what nobody may."""
+    for entry in match.entries():
+        for event in entry.events:
+            together = msgspec.json.decode(_encode(fold.together(match.game.projection, event)))
+            expected = seen_by_all(event)
+            assert together == expected, f"all see {together} at version {entry.version}, not {expected}"
 
 
 def viewed_as_stated(match: Match) -> None:

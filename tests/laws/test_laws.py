@@ -39,6 +39,11 @@ def test_each_field_of_an_event_reaches_its_stated_audience_alone(match: Match) 
     secrecy.redacted_as_stated(match)
 
 
+def test_all_seats_together_see_what_any_of_them_may(match: Match) -> None:
+    """Whoever looks at all hands must see them all, and still not how the stock lies."""
+    secrecy.seen_together_as_stated(match)
+
+
 def test_what_a_view_says_to_all_is_the_same_for_all(match: Match) -> None:
     secrecy.viewed_as_stated(match)
 
