@@ -34,6 +34,7 @@ from service.api.records import RecordRoutes
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
 from service.api.socket import Sockets
+from service.api.stories import StoryRoutes
 from service.api.tables import TableRoutes
 from service.attendance import Attendance
 from service.audit.keyring import Keyring
@@ -61,6 +62,7 @@ from service.presence import Presence
 from service.referee import Chances, Referee, chance_of
 from service.settings import Settings
 from service.store import connect
+from service.story import Stories
 from service.tables import Tables
 from service.version import version
 from service.watch import Watch, watching
@@ -106,6 +108,7 @@ class Service:
     sheets: Sheets | None
     records: Records
     keyring: Keyring
+    stories: Stories
     transparency: Transparency
 
 
@@ -174,6 +177,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 sheets=shared,
                 records=Records(log, tables, signer, sources.clock or utc_ms),
                 keyring=keyring,
+                stories=Stories(tables, accounts),
                 transparency=transparency,
             )
         finally:
@@ -197,7 +201,10 @@ async def _connected(url: str) -> AsyncIterator[Redis]:
 def endpoints(known: Games) -> tuple[Endpoint, ...]:
     """Return every route there is for these games."""
     per_game = (
-        route for game in known for made in (TableRoutes(game), RecordRoutes(game)) for route in made.endpoints()
+        route
+        for game in known
+        for made in (TableRoutes(game), StoryRoutes(game), RecordRoutes(game))
+        for route in made.endpoints()
     )
     return (
         *catalogue.ENDPOINTS,

@@ -54,7 +54,7 @@ REASONS: Mapping[str, str] = {
     "not_open": "The table is not open any more: play has begun or ended.",
     "not_started": "Play has not begun; a seat is given up by `DELETE …/seats/me` before.",
     "ended": "Play has ended.",
-    "not_ended": "Play has not ended yet; until then there are checkpoints.",
+    "not_ended": "Play has not ended yet; until then there is no record, and nobody sees through another seat's eyes.",
     "not_seated": "The player has no seat at this table.",
     "not_host": "Only the host of the table may do this.",
     "not_your_turn": "Another seat must act now.",

@@ -9,8 +9,9 @@ kept is sent away (`lagged`), to come again from where it was. So nobody waits f
 Readers who can take what comes without waiting are called, a slice of them in each turn of the loop, and not woken:
 with 2,000 of them, that halves what a decision costs beside the writes themselves.
 
-What a reader sees is by the seat that its player has today, that is, at the moment of showing. Where the store turns
-out to have lost what was shown, every reader is told to begin anew from where the table is now (`reset`).
+What a reader sees is by the seat that its player has today, that is, at the moment of showing, or by the eyes that it
+asks for, as far as the player may see through them then. Where the store turns out to have lost what was shown, every
+reader is told to begin anew from where the table is now (`reset`).
 
 Left out: how frames are written for a protocol, heartbeats, who may open how many (service/api/eventstream.py).
 """
@@ -26,8 +27,9 @@ import msgspec
 
 from events.base import Entry, Event
 from projections import fold
-from projections.fold import Projection
+from projections.fold import Eyes, Projection
 from service.errors import Damaged, Obstacle, StoreDown
+from service.eyes import granted
 from service.feeds import KEPT, RETRY_S, Bell
 from service.game import AnyTable
 from service.log import Log
@@ -74,17 +76,20 @@ class Live:
         tables.hear(self._hear)
 
     async def open(self, asked: Asked, after: int) -> "Reading":
-        """Begin to read a table after a version, for a player; whoever opens a reading closes it.
+        """Begin to read a table after a version, through the eyes asked for; whoever opens a reading closes it.
 
-        What was answered to anyone before this is there. Raise what `Tables.look` does.
+        What was answered to anyone before this is there. Raise what `Tables.look` does, and Refused where the player
+        may not see through these eyes.
         """
         table = await self._tables.look(asked)
+        if granted(table, asked.player, asked.eyes) == asked.eyes == table.eyes_of(asked.player):
+            asked = asked._replace(eyes=None)  # One's own seat may be given up: then one reads on as a spectator.
         stream = table_stream(asked.table)
         watched = self._watched.get(stream)
         if watched is None:
             watched = self._watched[stream] = _Watched(stream, table, self._tables, self._log)
         watched.readers += 1
-        return Reading(self, watched, asked.player, after)
+        return Reading(self, watched, asked, after)
 
     async def frames(self, asked: Asked, after: int) -> AsyncGenerator[Frame]:
         """Yield what a player may see of a table after a version, as it comes, until it is `lagged` or `ended`.
@@ -121,22 +126,22 @@ class Reading:
     """One reader's place in a table."""
 
     __slots__ = (
+        "_asked",
         "_called",
         "_cursor",
         "_feed",
         "_is_live",
         "_live",
         "_page",
-        "_player",
         "_resets",
         "_watched",
         "is_over",
     )
 
-    def __init__(self, live: Live, watched: "_Watched", player: str, after: int) -> None:
+    def __init__(self, live: Live, watched: "_Watched", asked: Asked, after: int) -> None:
         self._live: Live | None = live
         self._watched = watched
-        self._player = player
+        self._asked = asked
         self._cursor = after
         self._resets = watched.resets
         self._page: deque[_Kept] | None = None
@@ -193,7 +198,7 @@ class Reading:
         kept = self._following()
         if kept is not None:
             self._cursor += 1
-            return watched.shown(kept, self._player)
+            return watched.shown(kept, self._asked)
         if self._is_live:
             self.is_over = True
             return _word("lagged", self._cursor)
@@ -260,7 +265,7 @@ class _Kept:
 
     def __init__(self, stored: Stored) -> None:
         self.stored = stored
-        self.shown: dict[int | None, Frame] = {}
+        self.shown: dict[Eyes, Frame] = {}
 
 
 class _Watched:
@@ -304,9 +309,10 @@ class _Watched:
 
     # What is shown
 
-    def shown(self, kept: _Kept, player: str) -> Frame:
-        """Return a decision as a player may see it today."""
-        eyes = self._eyes_of(player)
+    def shown(self, kept: _Kept, asked: Asked) -> Frame:
+        """Return a decision as the eyes asked for may see it today; raise Refused if the player may not any more."""
+        own = asked.eyes is None
+        eyes = self._eyes_of(asked.player) if own else granted(self.table, asked.player, asked.eyes)
         frame = kept.shown.get(eyes)
         if frame is None:
             frame = kept.shown[eyes] = self._written(kept.stored, eyes)
@@ -347,7 +353,7 @@ class _Watched:
             self._eyes = self.table, self.version, eyes
         return eyes.get(player)
 
-    def _written(self, stored: Stored, eyes: int | None) -> Frame:
+    def _written(self, stored: Stored, eyes: Eyes) -> Frame:
         projection = self._tables.game_of(self.table).projection
         decision = fold.decision(projection, self._entry(projection, stored), stored.h, eyes)
         _written.add()

@@ -35,6 +35,7 @@ from service.errors import (
     Unauthenticated,
     Unconfirmed,
 )
+from service.eyes import Wanted, granted
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
@@ -70,7 +71,8 @@ class Once(NamedTuple):
 class Asked(NamedTuple):
     """Who asks something of a table: the player, the game and the id of its route, what may come twice.
 
-    `only_at` is the version that the request insists on, None if it takes any.
+    `only_at` is the version that the request insists on, None if it takes any. `eyes` are those through which the
+    player would see the table, None for the player's own.
     """
 
     player: str
@@ -78,6 +80,7 @@ class Asked(NamedTuple):
     table: str
     once: Once | None = None
     only_at: int | None = None
+    eyes: Wanted = None
 
 
 class Done(NamedTuple):
@@ -266,14 +269,39 @@ class Tables:
         """Return the table as a player may see it."""
         return self.game_of(table).projection.view(table, table.eyes_of(player))
 
+    async def views(self, asked: Asked, version: int | None = None) -> tuple[int, tuple[AnyView, ...]]:
+        """Return which version it is, and how the eyes asked for see the table at it, with the rights of today.
+
+        That is one view or, through the eyes of all, one a seat that is taken by then. Without a version it is the
+        newest. Raise Refused where the player may not see through these eyes, NotFound past the table's end.
+        """
+        today = await self.look(asked)
+        eyes = granted(today, asked.player, asked.eyes)
+        table = today if version is None else await self._at(asked, today, version)
+        seats = table.taken if eyes == fold.ALL else (eyes,)
+        view = self.game_of(table).projection.view
+        return table.version, tuple([view(table, seat) for seat in seats])
+
     async def view_at(self, asked: Asked, version: int) -> AnyView:
         """Return the table as it was at a version, with the rights that the player has today; NotFound past its end."""
+        _, (view,) = await self.views(asked._replace(eyes=None), version)
+        return view
+
+    async def seated(self, asked: Asked, version: int) -> tuple[str | None, ...]:
+        """Return who sat where at a version, by id, None where nobody did; nothing before the first.
+
+        Raise NotFound past the table's end.
+        """
         today = await self.look(asked)
-        seat = today.eyes_of(asked.player)
+        if not version:
+            return ()
+        table = await self._at(asked, today, version)
+        return tuple(None if player is None else player.id for player in table.players)
+
+    async def _at(self, asked: Asked, today: AnyTable, version: int) -> AnyTable:
         if not 1 <= version <= today.version:
             raise NotFound(f"The table has no version {version}; it is at version {today.version}.")
-        table = today if version == today.version else await self._decider.at(_stream(asked), version)
-        return self.game_of(table).projection.view(table, seat)
+        return today if version == today.version else await self._decider.at(_stream(asked), version)
 
     async def view_after(self, done: Done) -> AnyView:
         """Return the table as the player could see it right after a decision; Unconfirmed where it can't be read."""
@@ -290,14 +318,18 @@ class Tables:
         return actions(self.game_of(table), table, table.eyes_of(asked.player))
 
     async def decisions(self, asked: Asked, after: int, limit: int) -> Page:
-        """Return up to `limit` decisions after a version, as the player may see them; none at the newest."""
+        """Return up to `limit` decisions after a version, as the eyes asked for see them; none at the newest.
+
+        Raise Refused where the player may not see through these eyes.
+        """
         table = await self.look(asked)
-        seat, newest, projection = table.eyes_of(asked.player), table.version, self.game_of(table).projection
+        eyes, newest = granted(table, asked.player, asked.eyes), table.version
+        projection = self.game_of(table).projection
         last = min(newest, after + limit)
         if after >= last:
             return Page((), None)
         entries = await self._log.read_range(_stream(asked), after + 1, last)
-        decisions = (fold.decision(projection, projection.decode(stored.e), stored.h, seat) for stored in entries)
+        decisions = (fold.decision(projection, projection.decode(stored.e), stored.h, eyes) for stored in entries)
         return Page(tuple(decisions), last if last < newest else None)
 
     def game_of(self, table: AnyTable) -> AnyGame:

@@ -11,7 +11,8 @@ from events.base import GameName, Ruleset
 from service.actions import MAX_TYPES, CommandTag, Reason, Schema
 from service.api.answers import BotName, answer, told
 from service.api.endpoint import Endpoint, Link, Parameter
-from service.api.requests import AnyRequest, accepts, header
+from service.api.language import LANGUAGE, liked
+from service.api.requests import AnyRequest, accepts
 from service.errors import NotFound
 from service.game import REASONS, AnyGame, Command, tag_of
 from service.games import Games, rules_pages
@@ -24,7 +25,6 @@ Count = Annotated[int, Meta(ge=1, le=8)]
 Title = Annotated[str, Meta(min_length=1, max_length=64)]
 Sentence = Annotated[str, Meta(min_length=1, max_length=1_024)]
 Page = Annotated[str, Meta(min_length=1, max_length=2**20)]
-Languages = Annotated[str, Meta(max_length=1_024, examples=["es, en;q=0.5"])]
 
 
 class SeatRange(Struct, frozen=True):
@@ -99,7 +99,7 @@ async def one_game(request: AnyRequest) -> ASGIResponse:
 async def rules(request: AnyRequest) -> ASGIResponse:
     """Return a game's rules page in the language that the reader likes best, English otherwise."""
     pages = rules_pages(_game(request))
-    language = _language(header(request, "Accept-Language") or "", tuple(pages))
+    language = liked(request, pages)
     text = pages[language].read_text(encoding="utf-8")
     media = accepts(request, MARKDOWN, HTML)
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language", **HEADERS}
@@ -122,21 +122,7 @@ def _command(kind: type[Command]) -> CommandType:
     return CommandType(tag_of(kind), cleandoc(kind.__doc__ or ""), msgspec.json.schema(kind))
 
 
-def _language(wanted: str, known: tuple[str, ...]) -> str:
-    """Return the known language that an Accept-Language likes best, English where it likes none of them."""
-    liked: list[tuple[float, int, str]] = []
-    for part in wanted.split(","):
-        tag, _, quality = part.strip().partition(";q=")
-        try:
-            weight = float(quality or 1)
-        except ValueError:
-            continue
-        liked.append((-weight, len(liked), tag.partition("-")[0].lower()))
-    return next((tag for weight, _, tag in sorted(liked) if weight < 0 and tag in known), "en")
-
-
 _GAME = Parameter("game", "path", GameName, "The game's name.", required=True)
-_LANGUAGE = Parameter("Accept-Language", "header", Languages, "The languages that the reader likes.")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
@@ -170,7 +156,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="getRules",
         summary="A game's rules page.",
         handler=rules,
-        parameters=(_GAME, _LANGUAGE),
+        parameters=(_GAME, LANGUAGE),
         answers={200: None},
         media={MARKDOWN: Page, HTML: Page},
         headers=("Content-Language",),

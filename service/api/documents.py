@@ -101,6 +101,7 @@ def _links(games: Games) -> dict[str, str]:
         "How the WebSocket is spoken": "/docs/sockets",
         "The lobby: filters, what changes, and who is there": "/docs/lobby",
         "How cards are shuffled, and how to check it": "/docs/shuffle",
+        "Replay: any version, through any eyes, in words": "/docs/replay",
         "The record of a table, and how to check it": "/docs/record",
         **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
     }

@@ -25,6 +25,7 @@ from service.api.eventstream import (
     event_stream,
     ndjson_stream,
 )
+from service.api.eyes import AS, AS_ONE, SCOPE_OF_AS, eyes
 from service.api.requests import (
     AnyRequest,
     accepts,
@@ -44,6 +45,7 @@ from service.api.requests import (
 from service.auth.scopes import HOST, PLAY
 from service.auth.tokens import Identity
 from service.errors import Malformed
+from service.eyes import Wanted
 from service.game import AnyGame, AnyView, Command
 from service.live import Frame, Live
 from service.log import PAGE
@@ -143,7 +145,7 @@ class TableRoutes:
         # In the names of operations, which generated clients turn into functions: a title may have accents.
         self._kind = game.name.title().replace("_", "")
         self._event_types = TableEvent | game.projection.events
-        self._view_type = _view_of(game)
+        self._view_type = view_of(game)
         self._done_type = typed(Done, self._event_types, self._view_type)
 
     @property
@@ -212,26 +214,25 @@ class TableRoutes:
             about="""
             `to_act` names the seats that must act now, `version` is also the `ETag`: with `If-None-Match` a look at
             what you know already costs next to nothing. A past version (`at`) is shown with the rights you have today.
+            Once play has ended `as` shows it through the eyes of any seat; all of them are at `…/views`.
             """,
             links=(Link(f"get{self._kind}Actions", _SAME), Link(f"get{self._kind}Events", _SINCE)),
             handler=self.look,
-            parameters=(TABLE, AT, IF_NONE_MATCH),
+            parameters=(TABLE, AT, AS_ONE, IF_NONE_MATCH),
             answers={200: self._view_type, 304: None},
             headers=("ETag",),
-            errors=(400, 401, 404, 429, 503),
+            errors=(400, 401, 403, 404, 409, 429, 503),
+            scope_of=SCOPE_OF_AS,
             tag=self._game.name,
         )
 
     async def look(self, request: AnyRequest) -> ASGIResponse:
         """Return the table as its viewer may see it, now or at a version."""
         who = await identity(request)
-        asked = self._asked(request, who.account)
-        version = query(request, "at", Past, -1)
-        tables = _tables(request)
-        view = (
-            tables.view(await tables.look(asked), who.account) if version < 0 else await tables.view_at(asked, version)
-        )
-        if version >= 0:
+        asked = self._asked(request, who.account, eyes(request, who, AS_ONE))
+        version = at(request)
+        _, (view,) = await _tables(request).views(asked, version)
+        if version is not None:
             # Of a past version the seat held today decides what is seen: it has no tag, for the seat may change.
             return answer(view, headers=VIEW_HEADERS)
         headers = _view_headers(view)
@@ -397,20 +398,23 @@ class TableRoutes:
             Besides `decision`s a stream tells `reset` (what you have does not count: look at the table anew, the stream
             goes on after this version), `lagged` (you were too slow: come again from this version) and `ended` (play
             has ended). Who comes again after that with `Last-Event-ID` gets 204. More at `/docs/streams`.
+
+            Once play has ended `as` shows them through the eyes of any seat, or with what `all` seats saw together.
             """,
             handler=self.events,
-            parameters=(TABLE, AFTER, LIMIT, FOLLOW, LAST_EVENT_ID),
+            parameters=(TABLE, AFTER, LIMIT, FOLLOW, AS, LAST_EVENT_ID),
             answers={200: typed(Decisions, self._event_types), 204: None},
             media={NDJSON: (typed(Decision, self._event_types), Word), EVENT_STREAM: Events},
-            errors=(400, 401, 404, 406, 429, 503),
+            errors=(400, 401, 403, 404, 406, 409, 429, 503),
             ticketed=True,
+            scope_of=SCOPE_OF_AS,
             tag=self._game.name,
         )
 
     async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version: a page of JSON, lines of NDJSON, or a stream."""
         who = await stream_identity(request)
-        asked = self._asked(request, who.account)
+        asked = self._asked(request, who.account, eyes(request, who, AS))
         last = header(request, "Last-Event-ID")
         after = query(request, "after", Version, 0)
         if last is not None:
@@ -487,8 +491,8 @@ class TableRoutes:
             bots=rivals if wanted.bots is UNSET else wanted.bots,
         )
 
-    def _asked(self, request: AnyRequest, account: str) -> Asked:
-        return Asked(account, self._game.name, request.path_params["table"])
+    def _asked(self, request: AnyRequest, account: str, wanted: Wanted = None) -> Asked:
+        return Asked(account, self._game.name, request.path_params["table"], eyes=wanted)
 
     def _act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
         asked = Asked(account, self._game.name, request.path_params["table"], once(request, account), only_at(request))
@@ -525,12 +529,18 @@ def _line(frame: Frame) -> bytes:
     return frame.data + b"\n" if frame.kind == "decision" else encoded(Word(frame.kind, frame.version)) + b"\n"
 
 
+def at(request: AnyRequest) -> int | None:
+    """Return the version that a request would look at, None for the newest."""
+    version = query(request, AT.name, Past, 0)
+    return version or None
+
+
 def typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own
     """Return a generic type with parameters that are known at run time alone."""
     return generic[parameters]
 
 
-def _view_of(game: AnyGame) -> object:
+def view_of(game: AnyGame) -> object:
     """Return the type of the game's views, as its `view` declares it."""
     return get_type_hints(game.projection.view)["return"]
 

@@ -56,24 +56,29 @@ class Teller:
         """
         self._words = words
         self._called = distinct(called)
-        self._seats = [self._name(number, player) for number, player in enumerate(seated)]
+        self._seated = list(seated)
+
+    @property
+    def seated(self) -> tuple[str | None, ...]:
+        """Who sits where after the last decision that was told."""
+        return tuple(self._seated)
 
     def tell(self, decision: Shown) -> Step:
         """Tell the decision that follows."""
         for event in decision.events:
             self._keep_up(event)
-        names = Names(self._seats, self._called)
+        names = Names([self._name(number, player) for number, player in enumerate(self._seated)], self._called)
         told = tuple(tuple(self._words.tell(event, names)) for event in decision.events)
         return Step(decision.version, decision.at, self._words.who(decision.by, names), told)
 
     def _keep_up(self, event: Event) -> None:
         match event:
             case Created():
-                self._seats = [self._name(number, None) for number in range(event.seats)]
+                self._seated = [None] * event.seats
             case SeatTaken(seat, player):
-                self._seats[seat] = self._name(seat, player)
+                self._seated[seat] = player
             case SeatLeft(seat):
-                self._seats[seat] = self._name(seat, None)
+                self._seated[seat] = None
             case _:
                 pass
 

@@ -92,6 +92,8 @@ def _looks(route: Endpoint, moment: Moment) -> Iterator[Call]:
             else:
                 rest = base if parameter.name in needed else ""
                 yield Call("GET", f"{path}?{'&'.join(filter(None, (rest, f'{parameter.name}={value}')))}")
+    if {"at", "as"} <= given.keys():
+        yield from (Call("GET", f"{path}?at={at}&as={eyes}") for at, eyes in product(given["at"], given["as"]))
     for media in route.media:
         if media == EVENT_STREAM:
             continue  # It has no end; tests/laws/test_streams.py holds of streams what holds of answers.
@@ -108,7 +110,7 @@ def _path(route: Endpoint, moment: Moment) -> str:
 
 def _values(parameter: Parameter, moment: Moment) -> Sequence[str]:
     """Return values for a parameter of the query or a header."""
-    version = moment.table.version
+    version, seats = moment.table.version, len(moment.table.players)
     known: Mapping[str, Sequence[object]] = {
         "at": (1, version // 2 + 1, version, version + 1),
         "after": (0, version // 2, version - 1, version),
@@ -117,6 +119,8 @@ def _values(parameter: Parameter, moment: Moment) -> Sequence[str]:
         "first": (0,),
         "second": (0,),
         "follow": ("false",),
+        # A stranger's eyes, one's own or, without a seat, the first one's, those of the next seat, and those of all.
+        "as": ("spectator", moment.seat or 0, ((moment.seat or 0) + 1) % seats, "all"),
         "Last-Event-ID": (version // 2, version - 1, version),
         "id": ("{player}", "{player}&id={player}", "0" * 26),
         "game": (moment.game.name,),

@@ -49,7 +49,8 @@ PASSING = frozenset({"date", "x-request-id", "traceparent"})
 
 _VARYING = re.compile(
     r"(?P<token>ev[ft]_[A-Za-z0-9_-]{43})|\b(?P<signature>[0-9a-f]{128})\b|\b(?P<hash>[0-9a-f]{64})\b|\b(?P<id>[0-9a-hjkmnp-tv-z]{26})\b"
-    r"|\b(?P<moment>1[0-9]{12})\b|(?<=\"next\":\")(?P<cursor>[A-Za-z0-9_-]{40,64})(?=\")"
+    r"|(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{3})|\b(?P<moment>1[0-9]{12})\b"
+    r"|(?<=\"next\":\")(?P<cursor>[A-Za-z0-9_-]{40,64})(?=\")"
 )
 
 
@@ -155,7 +156,7 @@ class Numbering:
 
     def _number(self, found: re.Match[str]) -> str:
         kind = found.lastgroup
-        if kind in {"moment", "cursor"}:
+        if kind in {"moment", "time", "cursor"}:
             return f"<{kind} of {len(found[0])}>"
         return self.known.setdefault(found[0], f"<{kind} {len(self.known)}>")
 

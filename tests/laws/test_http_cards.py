@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
-from events.base import By
-from events.table import Shuffled
+from events.base import MAX_SEATS, By, Event
+from events.table import Created, SeatLeft, SeatTaken, Shuffled
 from projections import fold
 from service.api.endpoint import Endpoint
 from service.embedded import Embedded
 from service.game import AnyGame, AnyTable
+from service.words import Names, Words
 from tests.laws.audience import seen_by, tag_of
 from tests.laws.calls import Call, Moment, calls, is_of_a_table
 from tests.laws.matches import Match
@@ -55,6 +57,7 @@ class Shown:
     """
 
     match: Match
+    words: Words
     sent: dict[int | None, AnyTable]
     names: set[str] = field(default_factory=set)
     shown: list[dict[int | None, set[str]]] = field(default_factory=lambda: [{}])
@@ -93,6 +96,8 @@ class Shown:
                         self._hold(event, at, eyes, about)
                     else:
                         assert event == stated, f"{about} is told {event}, not {stated}"
+            case {"version": int(at), "lines": list(lines)}:
+                self._hold_words(lines, at, eyes, about)
             case dict():
                 at = told.get("version", version)
                 for name, part in told.items():
@@ -103,6 +108,18 @@ class Shown:
                     self._hold(part, version, eyes, about)
             case str() if told in self.names:
                 assert told in self.shown[version][eyes] | self.lasting[version][eyes], f"{about} is told of {told}"
+
+    def _hold_words(self, lines: Sequence[str], version: int, eyes: int | None, about: str) -> None:
+        """Hold: a decision is told in the words of what these eyes may see of it; people are called by their seats."""
+        names = Names([f"seat {seat}" for seat in range(MAX_SEATS)], {})
+        left = iter(lines)
+        for event in self.match.decided[version - 1]:
+            seen: Event = msgspec.convert(seen_by(event, eyes), type(event))
+            for expected, line in zip(self.words.tell(seen, names), left, strict=False):
+                # These name ids, or what one table has in place of another's.
+                if not isinstance(event, Created | SeatTaken | SeatLeft):
+                    assert line == expected, f"{about} is told {line}, not {expected}"
+        assert not [*left]
 
 
 def _strings(told: Any) -> Iterator[str]:  # noqa: ANN401 any JSON
@@ -130,7 +147,8 @@ def test_no_answer_names_a_card_that_its_reader_was_not_shown(game: AnyGame, tur
 
 def _played(match: Match, versions: frozenset[int], stage: Stage, routes: Sequence[Endpoint]) -> int:
     """Play a match at a server, and have everybody ask at these versions; return how many answers there were."""
-    people, shown, told = cast(stage, match.taken), Shown(match, {viewer: match.empty() for viewer in match.viewers}), 0
+    people, told = cast(stage, match.taken), 0
+    shown = Shown(match, Words(match.game), {viewer: match.empty() for viewer in match.viewers})
     orders = {e.c: e.order for events in match.decided for e in events if isinstance(e, Shuffled) and e.order}
     for table, entry, _ in match.versions():
         version = table.version
@@ -165,7 +183,8 @@ def _asked(people: Cast, shown: Shown, table: AnyTable, routes: Sequence[Endpoin
     told = 0
     for role, seat, eyes in _readers(table):
         for call in _calls(Moment(shown.match, table, seat), routes, Random(f"{role} {table.version}")):
-            shown.hold(people.say(call, role), eyes, f"{role} at version {table.version}, who asks for {call},")
+            through = None if "as=spectator" in call.path else eyes
+            shown.hold(people.say(call, role), through, f"{role} at version {table.version}, who asks for {call},")
             told += 1
     return told
 

@@ -146,7 +146,7 @@ def _at_table(route: Endpoint, role: str) -> Verdict:
     match route.method, route.path.rpartition("{table}")[2]:
         case "GET", "/presence" if role not in {"host", "another seat", "seat as arbiter"}:
             return 403, "not_seated"
-        case "GET", "/record":
+        case "GET", "/record" | "/views":
             return 409, "not_ended"
         case "GET", "/inclusion":
             return 404, "not_found"

@@ -240,6 +240,12 @@ def test_its_log_is_told_in_words(company: Company, valkey_url: str, capsys: pyt
     assert pledge["card"] not in told.partition("Bob pledges")[2].partition("answered")[0]
 
 
+def test_its_story_is_told_in_english_which_is_all_it_has(company: Company) -> None:
+    told = company.people[0].get(f"{company.path}/story", Accept_Language="de, ru;q=0.5")
+    assert (told.headers["Content-Language"], told.json()["language"]) == ("en", "en")
+    assert told.json()["decisions"][1]["lines"][-1] == "Ada takes seat 0."
+
+
 def test_its_state_is_as_small_after_hundreds_of_deals() -> None:
     """It serves to measure at version 10,000, where nothing but the log may have grown."""
 
