@@ -19,12 +19,20 @@ from tests.tree import ROOT
 CHROMIUM: Final = shutil.which("chromium")
 DRIVER: Final = shutil.which("chromedriver")
 
-TOLD: Final = (ROOT / "service/web/pages/browsers.md").read_text(encoding="utf-8")
-(CLIENT,) = re.findall(r"^```js\n(.*?)^```$", TOLD, re.DOTALL | re.MULTILINE)
+
+def _fenced(page: str, language: str) -> list[str]:
+    text = (ROOT / "service/web/pages" / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+(CLIENT,) = _fenced("browsers.md", "js")
 """The client that the page shows, as it stands there."""
 
-EXAMPLES: Final = re.findall(r"^```js example\n(.*?)^```$", TOLD, re.DOTALL | re.MULTILINE)
+EXAMPLES: Final = _fenced("browsers.md", "js example")
 """What it does with the client."""
+
+(LISTING,) = _fenced("lobby.md", "js")
+"""What the page on the lobby does with it."""
 
 PATIENCE_S: Final = 30
 """How long a script of a page may take."""

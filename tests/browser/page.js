@@ -8,7 +8,7 @@ const told = [];
 
 // Wait until something is so.
 async function until(fact) {
-  while (!fact()) await new Promise((awake) => setTimeout(awake, 10));
+  while (!(await fact())) await new Promise((awake) => setTimeout(awake, 10));
 }
 
 // Open a table, sit down, and return its path and its id.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import CHROMIUM, DRIVER, EXAMPLES, Browser
+from tests.browser.chromium import CHROMIUM, DRIVER, EXAMPLES, LISTING, Browser
 from tests.served import Person, served
 from tests.service.cli.processes import Server, until
 from tests.sizes import CI
@@ -146,6 +146,27 @@ def test_a_page_follows_the_lobby_from_the_list_that_it_has(browser: Browser) ->
     assert [each["name"] for each in heard] == ["table", "gone"]
     assert table in str(heard[0]["data"])
     assert table in str(heard[1]["data"])
+    assert browser.complaints() == []
+
+
+def test_the_list_of_the_lobbys_page_keeps_up(browser: Browser) -> None:
+    """Its example is run as it stands there."""
+    before, during, after = browser.run(
+        f"""
+        const first = (await evenfold.ask("POST", "/v1/chinkway/tables", {{}})).table;
+        const listed = async () => (await evenfold.ask("GET", "/v1/tables")).tables.map(({{ table }}) => table);
+        await until(async () => (await listed()).includes(first));
+        {LISTING}
+        const before = list.has(first);
+        const second = (await evenfold.ask("POST", "/v1/chinkway/tables", {{}})).table;
+        await until(() => list.has(second));
+        const during = list.has(first);
+        await evenfold.ask("POST", `/v1/chinkway/tables/${{first}}/commands`, {{ type: "table.abandon" }});
+        await until(() => !list.has(first));
+        return [before, during, list.has(second)];
+        """
+    )
+    assert (before, during, after) == (True, True, True)
     assert browser.complaints() == []
 
 
