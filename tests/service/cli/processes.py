@@ -212,7 +212,7 @@ def together(*commands: Sequence[str], **variables: str) -> Iterator[list[Alone]
     with contextlib.ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         those = [
-            running.enter_context(_beginning(folder / str(number), arguments, variables))
+            running.enter_context(beginning(folder / str(number), arguments, variables))
             for number, arguments in enumerate(commands)
         ]
         for one in those:
@@ -221,9 +221,10 @@ def together(*commands: Sequence[str], **variables: str) -> Iterator[list[Alone]
 
 
 @contextlib.contextmanager
-def _beginning(says: Path, arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[Alone]:
+def beginning(says: Path, arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[Alone]:
+    """Run a command that serves, and yield it at once; what it complains of goes to the file `says`, after the rest."""
     with (
-        says.open("w") as complaints,
+        says.open("a") as complaints,
         subprocess.Popen(
             command(*arguments),
             cwd=ROOT,
