@@ -14,6 +14,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 
+import service.presence
 from service.api.head import Bounds
 from service.api.socket import MAX_WATCHED, TOKEN_ENDED, UNDER_WAY
 from service.api.websocket import PATH, RESTART
@@ -25,6 +26,7 @@ from tests.served import Person, served
 from tests.service.api.conftest import Company, seated
 from tests.sizes import sized
 from tests.sockets import Json, Socket, judge_of_messages, opened, sockets_of
+from tests.stores import asking
 
 SHORT = {"options": {"deals": 5, "partners": "five"}}
 NO_TABLE = "0" * 26
@@ -42,6 +44,13 @@ def table(ada: Person) -> str:
     """Give a table of Chinkway that Ada has opened; nobody sits there."""
     opened_table: str = ada.post("/v1/chinkway/tables").json()["table"]
     return opened_table
+
+
+@pytest.fixture(scope="module")
+def unmoved(url: str) -> Iterator[Company]:
+    """Give a table whose match has just begun, at which nothing is done."""
+    with seated(url) as company:
+        yield company
 
 
 def path_of(table: str, end: str = "commands") -> str:
@@ -113,6 +122,8 @@ def test_at_any_other_address_a_handshake_is_a_plain_request(url: str, ada: Pers
         answer = raw.answer()
         assert answer.status == 200
         judge(answer, "GET", "/v1/me")
+        raw.send(request("/healthz"))
+        assert raw.answer().status == 200
 
 
 def test_a_handshake_that_comes_behind_a_request_is_not_taken_out_of_its_turn(url: str, ada: Person) -> None:
@@ -125,6 +136,14 @@ def test_one_that_is_too_long_is_refused_as_any_request_is(url: str, ada: Person
     with line(url) as raw:
         raw.send(handshake(bearing(ada), "X: " + "x" * 16_384))
         assert raw.answer().status == 431
+
+
+@pytest.mark.parametrize("hosts", [b"", b"Host: a\r\nHost: b\r\n"])
+def test_one_that_is_no_request_of_http_1_1_is_told_so(url: str, ada: Person, hosts: bytes) -> None:
+    with line(url) as raw:
+        raw.send(handshake(bearing(ada)).replace(b"Host: here\r\n", hosts))
+        answer = raw.answer()
+        assert (answer.status, answer.code) == (400, "malformed")
 
 
 def test_its_answer_bears_the_name_of_the_request_and_its_trace(url: str, ada: Person) -> None:
@@ -342,6 +361,25 @@ def test_two_sockets_and_a_stream_of_one_token_are_told_the_same(url: str, ada: 
             assert socket.raw == f'{{"type":"decision","table":"{table}","version":2,"decision":{data}}}'
 
 
+def test_who_watches_is_seen_again_and_again(
+    url: str, unmoved: Company, valkey_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process tells so, which knows it from the store alone."""
+    monkeypatch.setattr(service.presence, "FRESH_MS", 0)
+    host, guest = unmoved.people[:2]
+    with (
+        served(valkey_url, tmp_path) as other,
+        somebody(other, None) as there,
+        asking(valkey_url) as client,
+        opened(url, guest.token) as socket,
+    ):
+        there.http.headers["Authorization"] = host.http.headers["Authorization"]
+        socket.watch(unmoved.path.rpartition("/")[2])
+        for _ in range(2):
+            client.delete(f"presence:{guest.id}")
+            await_that(lambda: there.get(f"{unmoved.path}/presence").json()["seats"][1]["present"] is True)
+
+
 # --- Commands ---
 
 
@@ -392,10 +430,10 @@ SAID: dict[str, tuple[str, Any, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_a_problem_is_that_of_http_byte_for_byte(url: str, company: Company, case: str) -> None:
+def test_a_problem_is_that_of_http_byte_for_byte(url: str, unmoved: Company, case: str) -> None:
     end, body, headers = SAID[case]
-    person = company.people[4 if company.mover is not company.people[4] else 3]
-    path = f"{company.path}/{end}"
+    person = unmoved.people[4 if unmoved.mover is not unmoved.people[4] else 3]
+    path = f"{unmoved.path}/{end}"
     over_http = person.http.post(
         path, content=json.dumps(body), headers={"Content-Type": "application/json", **headers}
     )
@@ -561,6 +599,7 @@ def test_what_is_no_message_is_told_so_and_the_socket_stays_open(socket: Socket,
     socket.line.send(GARBAGE[case])
     told = socket.frame()
     assert (told["type"], told["problem"]["status"], told["problem"]["code"]) == ("error", 400, "malformed")
+    assert ("never a binary one" in told["problem"]["detail"]) is isinstance(GARBAGE[case], bytes)
     assert socket.watch(table)["type"] == "watched"
 
 
@@ -718,9 +757,9 @@ def test_the_log_tells_of_its_end_and_of_nothing_that_was_said(
 
 
 @contextmanager
-def somebody(url: str) -> Iterator[Person]:
-    """Give somebody with an account on a server for a block."""
-    person = Person(url)
+def somebody(url: str, name: str | None = "Ada") -> Iterator[Person]:
+    """Give somebody on a server for a block, with an account under this name."""
+    person = Person(url, name)
     with closing(person.http):
         yield person
 

@@ -19,7 +19,9 @@ from uvicorn.server import ServerState
 
 from service.api.connection import Connection
 from service.api.head import Bounds
+from service.embedded import Embedded
 from service.live import Live
+from tests.logs import stopped
 from tests.raw import RawLine, line
 from tests.served import Person, served
 from tests.service.api.test_socket import await_that, bearing, handshake, masked, path_of, somebody
@@ -75,10 +77,14 @@ class Seen:
         live: Live = app.state.live
         return live
 
+    def connected(self) -> list[Any]:
+        """Return the protocols of all connections."""
+        assert self.state is not None
+        return [*self.state.connections]
+
     def connections(self) -> int:
         """Return how many connections there are."""
-        assert self.state is not None
-        return len(self.state.connections)
+        return len(self.connected())
 
 
 @contextmanager
@@ -264,6 +270,23 @@ def test_who_takes_no_pongs_is_cut_off_as_well(valkey_url: str, tmp_path: Path) 
         await_that(lambda: seen.connections() == 1)
 
 
+def test_who_takes_nothing_and_says_nothing_is_cut_off_too(valkey_url: str, tmp_path: Path) -> None:
+    """Too little waits for it to be held up by: what is left is not waited for."""
+    bounds = HASTY._replace(stall_s=60, ping_s=0.5)
+    with (
+        observed(valkey_url, tmp_path, bounds) as (url, seen),
+        somebody(url) as ada,
+        raw_socket(url, ada) as raw,
+    ):
+
+        def is_left_with_some() -> bool:
+            raw.send(frame(TEXT, b'{"%b": 1}' % (b"x" * 900)) * 5)
+            return any(seen.of(lambda: [each.transport.get_write_buffer_size() for each in seen.connected()]))
+
+        await_that(is_left_with_some)
+        await_that(lambda: seen.connections() == 1)
+
+
 # --- Who goes away ---
 
 
@@ -301,19 +324,32 @@ def come_and_go(url: str, person: Person, table: str, times: int) -> None:
 # --- The end of the server ---
 
 
-def test_the_end_of_the_server_closes_sockets_after_what_is_under_way(valkey_url: str, tmp_path: Path) -> None:
+def test_the_end_of_the_server_closes_sockets_after_what_is_under_way(
+    own_store: Callable[..., Embedded], tmp_path: Path
+) -> None:
+    store = own_store()
     with ExitStack() as stack, ExitStack() as serving:
-        url, _ = serving.enter_context(observed(valkey_url, tmp_path))
+        url, seen = serving.enter_context(observed(store.url, tmp_path / "keys"))
         ada = stack.enter_context(somebody(url))
         table = ada.post("/v1/chinkway/tables").json()["table"]
         sockets = [stack.enter_context(opened(url, ada.token)) for _ in range(20)]
         for each in sockets:
             each.watch(table)
-        server = threading.Thread(target=serving.close)
-        names = [each.send(path_of(table, "seats"), {"nonce": 1}) for each in sockets]
-        server.start()
+        ends = threading.Thread(target=serving.close)
+        with stopped(store.pid):
+            names = [each.send(path_of(table, "start")) for each in sockets]
+            await_that(lambda: seen.tasks()["Socket._turn"] == len(sockets))
+            ends.start()
+            await_that(lambda: is_deaf(url))
         for each, name in zip(sockets, names, strict=True):
-            assert each.answer(name)["status"] == 400
+            assert each.answer(name)["status"] == 409
             assert each.closed() == 1012
-        server.join(20)
-        assert not server.is_alive()
+        ends.join(20)
+        assert not ends.is_alive()
+
+
+def is_deaf(url: str) -> bool:
+    """Tell whether a server takes no connections any more."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.socket() as caller:
+        return caller.connect_ex((host, int(port))) != 0
