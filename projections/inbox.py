@@ -54,13 +54,13 @@ class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
     at: Millis
 
 
-class Seated(Notice, frozen=True, kw_only=True, tag="seated"):
+class YouSat(Notice, frozen=True, kw_only=True, tag="seated"):
     """You took a seat, by whichever of your tokens."""
 
     seat: Seat
 
 
-class Unseated(Notice, frozen=True, kw_only=True, tag="unseated"):
+class YouLeft(Notice, frozen=True, kw_only=True, tag="unseated"):
     """You stood up before play; nothing more of this table concerns you, unless you are its host."""
 
     seat: Seat
@@ -94,7 +94,7 @@ class TableEnded(Notice, frozen=True, kw_only=True, tag="table_ended"):
     place: Place | None
 
 
-AnyNotice: TypeAlias = Seated | Unseated | TableFilled | TableStarted | YourTurn | TableEnded
+AnyNotice: TypeAlias = YouSat | YouLeft | TableFilled | TableStarted | YourTurn | TableEnded
 
 
 class Told(NamedTuple):
@@ -195,9 +195,9 @@ def _told(company: Company, event: _Concerning, about: _About) -> Iterator[Told]
     """Yield whom an event concerns, at the table as it is right after it."""
     match event:
         case SeatTaken(seat, player, _, None):
-            yield Told(player, Seated(seat=seat, **about))
+            yield Told(player, YouSat(seat=seat, **about))
         case SeatLeft(seat, player):
-            yield Told(player, Unseated(seat=seat, **about))
+            yield Told(player, YouLeft(seat=seat, **about))
         case Started():
             yield from (Told(account, TableStarted(seat=own, **about)) for account, own in company.people())
         case Ended(outcome, places):

@@ -16,6 +16,7 @@ from service.api import (
     documents,
     health,
     lobby,
+    me,
     players,
     problems,
     records,
@@ -64,6 +65,7 @@ from service.settings import Settings
 from service.store import connect
 from service.story import Stories
 from service.tables import Tables
+from service.todo import Todo
 from service.version import version
 from service.watch import Watch, watching
 
@@ -104,6 +106,7 @@ class Service:
     changes: Changes
     inboxes: Inboxes
     presence: Presence
+    todo: Todo
     watch: Watch
     sheets: Sheets | None
     records: Records
@@ -173,6 +176,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
                 changes=changes,
                 presence=presence,
                 inboxes=inboxes,
+                todo=Todo(attendance, inboxes, log, known),
                 watch=watch,
                 sheets=shared,
                 records=Records(log, tables, signer, sources.clock or utc_ms),
@@ -211,6 +215,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *lobby.ENDPOINTS,
         *per_game,
         *players.ENDPOINTS,
+        *me.ENDPOINTS,
         *tokens.ENDPOINTS,
         *tickets.ENDPOINTS,
         *socket.ENDPOINTS,

@@ -10,7 +10,7 @@ has open, which seats to give up when it is erased, and where it has played.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
@@ -41,6 +41,14 @@ REMEMBERED: Final = 10_000
 
 ROOM: Final = 128
 """From how many tables on a set is freed of those that have ended, where no quota asks for that earlier."""
+
+
+class Part(NamedTuple):
+    """A table where an account may have a part, and since when (UTC ms); `sits`: not as its host alone."""
+
+    since: int
+    table: str
+    sits: bool
 
 
 class Attendance:
@@ -85,12 +93,18 @@ class Attendance:
 
     async def tables(self, account: str) -> list[str]:
         """Return every table where the account may be host or have a seat, unless it was seen to have ended."""
+        return [part.table for part in await self.parts(account)]
+
+    async def parts(self, account: str) -> list[Part]:
+        """Return the same tables, since when and as what it may be there; the first it came to first."""
         async with self._redis.pipeline(transaction=False) as pipe:
-            pipe.zrange(hosting_key(account), 0, -1)
-            pipe.zrange(seats_key(account), 0, -1)
+            pipe.zrange(hosting_key(account), 0, -1, withscores=True)
+            pipe.zrange(seats_key(account), 0, -1, withscores=True)
             with answered():
-                found: list[list[bytes]] = await pipe.execute()
-        return list(dict.fromkeys(table.decode() for tables in found for table in tables))
+                hosting, seats = cast("list[list[tuple[bytes, float]]]", await pipe.execute())
+        sitting = dict(seats)
+        since = {table: min(at, sitting.get(table, at)) for table, at in (*seats, *hosting)}
+        return sorted(Part(int(at), table.decode(), table in sitting) for table, at in since.items())
 
     async def forget(self, account: str) -> None:
         """Forget the tables of an account."""

@@ -15,9 +15,11 @@ one that it had.
 Left out: a cluster, where one call can't reach the inboxes of all who sit at a table.
 """
 
+import asyncio
 import time
 from collections import Counter as Tally
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
@@ -28,14 +30,18 @@ from redis.exceptions import ResponseError
 
 from projections.inbox import AnyNotice, Company, Told
 from service.auth.accounts import ERASED_KEY
-from service.feeds import BELLS
+from service.errors import StoreDown
+from service.feeds import BELLS, RETRY_S, Bell
 from service.functions import is_missing, source
 from service.ids import partition
 from service.metrics import Counter
-from service.store import answered
+from service.store import answered, heed_cancelling
 
 KEPT: Final = 1_000
 """How many of an account's notices are kept (inbox.lua)."""
+
+PAGE: Final = 100
+"""How many notices a stream reads at once."""
 
 LEAP: Final = 10**9
 """By how much the base is raised at least: no inbox ever holds so many between."""
@@ -75,6 +81,12 @@ class Page(NamedTuple):
     reset: int | None
 
 
+class Reset(NamedTuple):
+    """What was asked for is not there: what comes next is the first that is kept, and follows this number."""
+
+    number: int
+
+
 class Inboxes:
     """The inboxes kept in the store; each of its methods may raise StoreDown."""
 
@@ -95,6 +107,31 @@ class Inboxes:
         notices = await self._read(account, base, base, limit + 1)
         before = notices[0].number - 1 if notices else newest
         return _page(notices, limit, before if after is not None else None)
+
+    async def follow(
+        self, account: str, after: int | None, bell: AbstractContextManager[Bell]
+    ) -> AsyncGenerator[AnyNotice | Reset]:
+        """Yield what follows a number, from the oldest kept where that is None, and then what comes, for ever.
+
+        `bell` rings when there may be more. While the store does not answer, wait.
+        """
+        with bell as ringing:
+            while True:
+                seen = ringing.count
+                try:
+                    page = await self.page(account, after, PAGE)
+                except StoreDown:
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                heed_cancelling()
+                if page.reset is not None:
+                    after = page.reset
+                    yield Reset(after)
+                for notice in page.notices:
+                    after = notice.number
+                    yield notice
+                if page.next is None:
+                    await ringing.after(seen)
 
     async def newest(self, account: str) -> int:
         """Return the number of the newest notice; where there is none, the one that the first will follow."""

@@ -181,6 +181,13 @@ def answered() -> Iterator[None]:
         raise StoreDown("The store can't do its work now.") from error
 
 
+def heed_cancelling() -> None:
+    """End the task if it was cancelled: redis-py may swallow that, and answer as if nothing had been asked of it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def is_unfit(error: exceptions.ResponseError) -> bool:
     """Say whether a server's error, quoted whole, tells of the server's own state and not of what was asked."""
     return _UNFIT.match(str(error)) is not None

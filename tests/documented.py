@@ -34,6 +34,7 @@ PLAIN = frozenset(
         "Date",
         "Cache-Control",
         "Vary",
+        "X-Accel-Buffering",
         "Traceparent",
         "Tracestate",
         "X-Accel-Buffering",

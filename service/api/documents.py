@@ -100,6 +100,7 @@ def _links(games: Games) -> dict[str, str]:
         "Streams of a table: what comes, and how to go on after a break": "/docs/streams",
         "How the WebSocket is spoken": "/docs/sockets",
         "The lobby: filters, what changes, and who is there": "/docs/lobby",
+        "What concerns you, and what waits for you": "/docs/inbox",
         "How cards are shuffled, and how to check it": "/docs/shuffle",
         "Replay: any version, through any eyes, in words": "/docs/replay",
         "The record of a table, and how to check it": "/docs/record",

@@ -17,10 +17,12 @@ from msgspec.structs import StructConfig
 
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
+from projections.inbox import Notice
 from service.api.frames import CommandMessage, Frame, SocketMessage, UnwatchMessage, WatchMessage
 from service.changes import LobbyChange
 from service.game import AnyGame
 from service.referee import Create
+from service.todo import Task
 
 Schema = dict[str, Any]
 # A body may leave out what has a default; an answer states it.
@@ -63,7 +65,13 @@ _UNIONS: Mapping[str, str] = {
     "Event": "What can happen at a table of the game; `type` tells which.",
     "Frame": "What a WebSocket sends that watches tables of the game; `type` tells which.",
     "LobbyChange": "What can change in the lobby; `type` tells which.",
+    "Notice": "What can be in an inbox; `type` tells which.",
+    "Task": "What can wait for you; `type` tells which.",
 }
+
+# Of these further members may come: a new meaning is a new event, a new kind of word a new frame, and further things
+# will concern an account.
+_OPEN = frozenset({"Event", "Frame", "Notice", "Task"})
 
 # Sets of cards bear their own names, in printed order.
 _CARDS = {frozenset(get_args(kind)): name for name, kind in vars(cards).items() if get_origin(kind) is Literal}
@@ -178,8 +186,7 @@ class Schemas:
             "oneOf": options,
             "discriminator": {"propertyName": "type", "mapping": mapping},
         }
-        if kind in {"Event", "Frame"}:
-            # A new meaning is a new event, and a new kind of word a new frame.
+        if kind in _OPEN:
             schema["x-open"] = True
         return self._component(name, frozenset(classes), schema)
 
@@ -191,7 +198,7 @@ class Schemas:
         """
         whose = {self.namespace(cls) for cls in classes}
         first = _plain(classes[0])
-        base = next((base for base in (Event, Frame, LobbyChange) if issubclass(first, base)), None)
+        base = next((base for base in (Event, Frame, LobbyChange, Notice, Task) if issubclass(first, base)), None)
         if base is not None:
             name = base.__name__
         elif "table" not in whose:

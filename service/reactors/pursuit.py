@@ -26,6 +26,7 @@ from service.log import Log
 from service.metrics import Counter, Gauge
 from service.pipe import Command
 from service.reactors.progress import Ends, Kept, Progress, Ticket, aside_key, cursor_key, moment, order
+from service.store import heed_cancelling
 
 T = TypeVar("T")
 
@@ -388,10 +389,3 @@ async def insist(call: Callable[[], Awaitable[T]]) -> T:
         else:
             heed_cancelling()
             return answer
-
-
-def heed_cancelling() -> None:
-    """End the task if it was cancelled: redis-py may swallow that, and answer as if nothing had been asked of it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

@@ -22,7 +22,8 @@ from service.log import Log
 from service.metrics import Counter, Gauge
 from service.pipe import Command
 from service.reactors.progress import asking, order, told
-from service.reactors.pursuit import FIRST_RETRY_S, PASSING, Pursuit, heed_cancelling, insist
+from service.reactors.pursuit import FIRST_RETRY_S, PASSING, Pursuit, insist
+from service.store import heed_cancelling
 from service.streams import feed_key
 
 BEAT_S: Final = 1.0

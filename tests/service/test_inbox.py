@@ -1,14 +1,18 @@
 """An inbox as it is kept in the store, and as somebody reads it who was away."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 
 import pytest
 from redis.asyncio import Redis
 
-from projections.inbox import Company, Seated, Told
+from projections.inbox import Company, Told, YouSat
 from projections.table import SeatView
 from service.ids import new_id
-from service.inbox import KEPT, NOTHING, Inboxes, Page, Reached
+from service.inbox import KEPT, NOTHING, Inboxes, Page, Reached, bell_of
+from tests.logs import logged
+from tests.sizes import sized
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +43,7 @@ async def told(inboxes: Inboxes, count: int, account: str = ADA) -> None:
     """Tell an account something so many times, of a table of its own."""
     table = new_id()
     notices = [
-        Told(account, Seated(game="chinkway", table=table, version=version, at=version, seat=0))
+        Told(account, YouSat(game="chinkway", table=table, version=version, at=version, seat=0))
         for version in range(1, count + 1)
     ]
     assert await inboxes.tell(NOTHING, Reached(count, company(table)), notices)
@@ -102,7 +106,7 @@ async def test_of_what_is_no_longer_kept_one_is_told_that_it_is_missed(
 async def test_what_another_has_told_is_told_by_nobody_else(inboxes: Inboxes) -> None:
     table = new_id()
     at = [Reached(version, company(table)) for version in range(6)]
-    notice = Told(ADA, Seated(game="chinkway", table=table, version=1, at=1, seat=0))
+    notice = Told(ADA, YouSat(game="chinkway", table=table, version=1, at=1, seat=0))
     assert await inboxes.tell(NOTHING, at[2], [notice])
     # Its own answer was lost: what it has done is not done again.
     assert await inboxes.tell(NOTHING, at[2], [notice])
@@ -141,3 +145,23 @@ async def test_where_the_base_itself_was_lost_the_clock_tells_where_to_begin(sto
     await inboxes.clear()
     await told(inboxes, 2)
     assert numbers(await inboxes.page(ADA, None, 1))[0] > given
+
+
+async def test_who_leaves_at_any_moment_leaves_no_task(store: Redis, valkey_url: str) -> None:
+    """Redis-py may swallow a cancellation, and answer as if nothing had been asked of it."""
+    async with logged(valkey_url) as log:
+        inboxes = Inboxes(store)
+        await told(inboxes, 3)
+
+        async def reading() -> None:
+            async with aclosing(inboxes.follow(ADA, None, log.bell(bell_of(ADA)))) as stream:
+                async for _ in stream:
+                    pass
+
+        for turns in range(sized(200, 400, 2_000)):
+            reader = asyncio.create_task(reading())
+            for _ in range(turns % 40):
+                await asyncio.sleep(0)
+            reader.cancel()
+            await asyncio.wait([reader], timeout=5)
+            assert reader.cancelled(), turns
