@@ -129,6 +129,26 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(browser: Browser, server: Ser
     assert [told for told in browser.complaints() if "net::ERR_" not in told] == []
 
 
+def test_a_page_is_told_of_all_its_tables_by_one_event_source(browser: Browser) -> None:
+    tables, heard = browser.run(
+        """
+        const stop = follow("/v1/me/events");
+        const tables = [await sit("kowah", {}), await sit("chinkway", {})].map(({ table }) => table);
+        await evenfold.ask("POST", `/v1/kowah/tables/${tables[0]}/commands`, { type: "table.resign" });
+        await until(() => told.some(({ data }) => data.type === "table_ended"));
+        await until(() => told.some(({ data }) => data.table === tables[1]));
+        stop();
+        return [tables, told.map(({ name, data }) => [name, data.table, data.type, data.number])];
+        """
+    )
+    assert {name for name, *_ in heard} == {"notice"}
+    assert [number for *_, number in heard] == list(range(1, len(heard) + 1))
+    assert {(tables[0], "table_ended"), (tables[0], "seated"), (tables[1], "seated")} <= {
+        (table, kind) for _, table, kind, _ in heard
+    }
+    assert browser.complaints() == []
+
+
 def test_a_page_follows_the_lobby_from_the_list_that_it_has(browser: Browser) -> None:
     table, heard = browser.run(
         """
