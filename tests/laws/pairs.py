@@ -36,6 +36,9 @@ ENDING = frozenset({("DELETE", "/v1/me")})
 # Numbers of the process itself, which differ from one second to the next. They are searched for secrets instead.
 MEASURED = frozenset({"/metrics"})
 
+# It holds what happened at every step before.
+INBOX = Call("GET", "/v1/me/events")
+
 STRANGER = "evf_" + "x" * 43
 
 
@@ -206,6 +209,9 @@ def _everywhere(pair: Pair, table: AnyTable, routes: Sequence[Endpoint]) -> int:
     """Ask on every route at the end of the twins, and last what can be asked only once."""
     for cast in pair.casts:
         cast.stage.list_in_lobby(cast.table)
+        cast.stage.tell(cast.table)
+        seated = [role for role in cast.accounts if role.startswith("seat ")]
+        assert all(cast.say(INBOX, role).json["notices"] for role in seated), "nobody was told of a turn"
     routes = [route for route in routes if route.path not in MEASURED]
     lasting = [route for route in routes if (route.method, route.path) not in ENDING]
     told = _held(pair, table, lasting)

@@ -29,10 +29,13 @@ from service.chance import Shuffles
 from service.embedded import Embedded
 from service.game import AnyTable
 from service.games import find
+from service.inbox import Inboxes
 from service.lobby import Lobby
+from service.reactors.inbox import InboxFilling
 from service.referee import chance_of
 from service.streams import keys_of, table_stream
 from tests.laws.calls import Call, posted
+from tests.logs import logged
 from tests.served import served
 from tests.stated import Stated
 
@@ -255,6 +258,19 @@ class Stage:
                 await redis.aclose()
 
         asyncio.run(put())
+
+    def tell(self, table: str) -> None:
+        """Tell all accounts what concerns them at a table up to now, as the reactor does a moment later."""
+
+        async def look() -> None:
+            async with logged(self.store) as log:
+                redis = AsyncRedis.from_url(self.store)
+                try:
+                    await InboxFilling(log, Inboxes(redis)).look(table_stream(table), 0)
+                finally:
+                    await redis.aclose()
+
+        asyncio.run(look())
 
 
 @contextmanager
