@@ -131,6 +131,11 @@ class Company(Struct, frozen=True, kw_only=True):
         """How many seats are taken."""
         return sum(seat.player is not None for seat in self.seats)
 
+    @property
+    def has_people(self) -> bool:
+        """Whether somebody sits there who is no bot and has not given up."""
+        return any(seat.player is not None and seat.bot is None and not seat.resigned for seat in self.seats)
+
     def seat_of(self, account: str) -> int | None:
         """Return the seat of an account, given up or not; None if it has none."""
         return next((seat.seat for seat in self.seats if seat.player == account), None)

@@ -136,7 +136,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         transparency = Transparency(redis, signer, sources.clock or utc_ms)
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
-        inboxes = Inboxes(redis)
+        inboxes = Inboxes(redis, log.call)
         presence = Presence(redis)
         tables = Tables(
             log,

@@ -159,6 +159,19 @@ class Log:
         page = await self._page(stream, length, 1) if length else []
         return page[0] if page else None
 
+    async def call(self, *command: bytes | str | int) -> Reply:
+        """Have the store do something beside the log, which may as well be done twice: sent again if the reply is lost.
+
+        Raise StoreDown, or the server's own ResponseError where that is not for its own state.
+        """
+        try:
+            (reply,) = await self._asked_twice(command)
+        except ResponseError as error:
+            if is_unfit(error):
+                raise _down(error) from error
+            raise
+        return reply
+
     async def ping(self) -> None:
         """Return when the store answers; raise StoreDown if it does not."""
         await self._ask(("PING",))
@@ -314,15 +327,20 @@ class Log:
     async def _ask(self, *queries: Command) -> list[Reply]:
         """Return the replies to queries that change nothing, sent in one write; raise StoreDown."""
         try:
+            return await self._asked_twice(*queries)
+        except ResponseError as error:
+            raise _refused(" ".join(map(str, queries[0][:2])), error) from error
+
+    async def _asked_twice(self, *queries: Command) -> list[Reply]:
+        """Ask, and once more if the replies were lost; raise StoreDown or ResponseError."""
+        try:
             try:
                 return await self._asked(*queries)
             except Lost:
-                _journal.info("the connection to the store broke; reading again")
+                _journal.info("the connection to the store broke; asking again")
                 return await self._asked(*queries)
         except Unreachable as error:
             raise _down(error) from error
-        except ResponseError as error:
-            raise _refused(" ".join(map(str, queries[0][:2])), error) from error
 
     async def _asked(self, *queries: Command) -> list[Reply]:
         return await asyncio.gather(*(self._pipe.call(*query) for query in queries))

@@ -1,11 +1,11 @@
 """The reactor that fills inboxes.
 
 It folds each stream on from where it was told last, and tells all that a read of the stream has brought in one call.
-What concerns nobody is not noted either: a table of bots costs reads alone, which whoever comes after a kill makes once
-more.
+What concerns nobody is not noted either: a table of bots costs a read a second, and whoever comes after a kill reads
+that once more.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,9 @@ from service.inbox import Inboxes, Reached
 from service.log import PAGE, Log
 from service.reactors.pursuit import Seen
 from service.streams import Shorter, Stored
+
+AMONG_BOTS_S: Final = 1.0
+"""How long a table in play at which no person acts waits until it is looked at again."""
 
 
 class _Known(NamedTuple):
@@ -63,9 +66,11 @@ class InboxFilling:
         self._inboxes = inboxes
         self._known: dict[str, _Known] = {}
 
-    def delay_s(self, _stream: str) -> float:
-        """Look at once: somebody waits to be told."""
-        return 0
+    def delay_s(self, stream: str) -> float:
+        """Look at once where somebody may be told of a turn; a table that bots play to its end can wait."""
+        known = self._known.get(stream)
+        company = known.company if known is not None else None
+        return 0 if company is None or company.status == "open" or company.has_people else AMONG_BOTS_S
 
     async def look(self, stream: str, version: int) -> Seen:  # noqa: ARG002 what is in the store is read in any case
         """Read what came after the last look, and tell whom it concerns."""

@@ -120,7 +120,7 @@ async def test_what_another_has_told_is_told_by_nobody_else(inboxes: Inboxes) ->
 
 async def test_after_a_new_beginning_every_number_is_above_all_that_were_given(store: Redis) -> None:
     now = [5_000_000]
-    inboxes = Inboxes(store, lambda: now[0])
+    inboxes = Inboxes(store, time_ns=lambda: now[0])
     await told(inboxes, 3)
     for at in (5_000_000, 9_000_000_000_000_000_000, 1_000):  # nanoseconds; a clock may step back
         now[0] = at

@@ -286,8 +286,21 @@ async def test_made_anew_by_halves_or_while_others_tell_nothing_is_told_twice(va
 async def test_a_table_that_nobody_sits_at_is_told_of_at_its_end(valkey_url: str) -> None:
     async with connected(valkey_url) as parts:
         bots = BotMoves(parts.tables, parts.bots, Pause(0))
-        async with pursuing(parts, filling(parts), bots):
+        async with pursuing(parts, filling(parts), bots, sleep=no_sleep):
             table = await opened(parts, *[ANYONE] * 5)
             await ended(parts, table)
             await until_told(parts, stream_of(table))
         assert [type(notice).__name__ for notice in await inbox(parts, HOST)] == ["TableStarted", "TableEnded"]
+
+
+async def test_only_a_table_at_which_nobody_but_bots_will_act_is_left_for_a_while(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        reactor = filling(parts)
+        delays = []
+        for people, bots in ((0, 5), (0, 4), (1, 4)):
+            table = await opened(parts, *[ANYONE] * bots)
+            await seated(parts, table, *PEOPLE[:people])
+            delays.append(reactor.delay_s(stream_of(table)))
+            await reactor.look(stream_of(table), 0)
+            delays.append(reactor.delay_s(stream_of(table)))
+        assert delays == [0, 1, 0, 0, 0, 0]
