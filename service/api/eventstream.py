@@ -18,7 +18,7 @@ from litestar.response.base import ASGIResponse
 from litestar.types import HTTPResponseBodyEvent, HTTPResponseStartEvent, Receive, Scope, Send
 from msgspec import Meta
 
-from service.api.exchange import OUTLET, Outlet
+from service.api.exchange import OUTLET, Drain, Outlet
 from service.api.requests import AnyRequest
 from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
@@ -253,7 +253,7 @@ class _Stream(ASGIResponse, Generic[T]):
     async def _pass_on(self, outlet: Outlet) -> None:
         outlet.push(self._writing.beginning)
         if hasattr(self._source, "feed"):
-            await _feed(outlet, cast("Taken[T]", self._source), self._writing.write)
+            await feed(outlet, cast("Taken[T]", self._source), self._writing.write)
             return
         async for sent in self._source:
             while outlet.is_blocked():
@@ -261,22 +261,22 @@ class _Stream(ASGIResponse, Generic[T]):
             outlet.push(self._writing.write(sent))
 
 
-async def _feed(outlet: Outlet, source: Taken[T], write: Callable[[T], bytes]) -> None:
+async def feed(drain: Drain, source: Taken[T], write: Callable[[T], bytes]) -> None:
     """Push what can be taken: in passing as long as the client takes it at once, else when it does."""
 
-    def feed() -> bool:
-        while not outlet.is_blocked():
+    def go_on() -> bool:
+        while not drain.is_blocked():
             sent = source.take()
             if sent is None:
                 return source.is_at_newest
-            outlet.push(write(sent))
+            drain.push(write(sent))
         return False
 
     while True:
-        if feed():
-            await source.feed(feed)
-        elif outlet.is_blocked():
-            await outlet.writable()
+        if go_on():
+            await source.feed(go_on)
+        elif drain.is_blocked():
+            await drain.writable()
         elif source.is_over:
             return
         else:

@@ -49,8 +49,8 @@ class Line(Protocol):
         """Learn that the answer is complete."""
 
 
-class Outlet(Protocol):
-    """An exchange, as far as an answer needs it that goes on for long."""
+class Drain(Protocol):
+    """Whatever takes bytes for a client without being waited for, as long as the client takes them too."""
 
     def push(self, body: bytes) -> bool:
         """Send a part of the body, if the client takes more now; tell whether it does."""
@@ -60,6 +60,10 @@ class Outlet(Protocol):
 
     async def writable(self) -> None:
         """Wait until the client takes more, or is gone."""
+
+
+class Outlet(Drain, Protocol):
+    """An exchange, as far as an answer needs it that goes on for long."""
 
     def at_end(self, call: Callable[[], None]) -> None:
         """Have this called, at once or once, when nobody wants the rest: the client is gone, or the server ends."""

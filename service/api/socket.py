@@ -31,14 +31,14 @@ from service.api.answers import empty
 from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
-from service.api.eventstream import Streams
+from service.api.eventstream import Streams, feed
 from service.api.frames import OwnId, SocketCommand, SocketMessage, Unwatch, UnwatchedFrame, Watch, WatchedFrame
 from service.api.requests import KNOWN, AnyRequest, identity, parsed, stream_identity
-from service.api.websocket import PATH, RESTART
+from service.api.websocket import LINE, PATH, RESTART, WebSocket
 from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
 from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
-from service.live import Live
+from service.live import Frame, Live
 from service.logs import FIELDS, Mark, marked
 from service.metrics import Counter, Gauge
 from service.presence import Presence
@@ -89,7 +89,7 @@ class Sockets:
     def __init__(self, http: ASGIApp, routes: Iterable[Endpoint]) -> None:
         """Answer by the application of these routes."""
         self._http = http
-        self._takes = re.compile("|".join(_written(route.path) for route in routes if route.socket))
+        self._takes = re.compile("|".join(_pattern_of(route.path) for route in routes if route.socket))
         self._open = 0
         _open.set(0)
 
@@ -112,9 +112,9 @@ class Sockets:
     async def _meet(self, scope: WebSocketScope, receive: Receive, send: Send) -> None:
         """Answer the handshake as the route does, and serve the socket if that opens it."""
         await receive()
-        request = cast(
-            "HTTPScope", {**scope, "type": "http", "method": "GET", "state": {**scope["state"], _ADMITTED: None}}
-        )
+        line: WebSocket = scope["state"].pop(LINE)
+        state = {**scope["state"], _ADMITTED: None}
+        request = cast("HTTPScope", {**scope, "type": "http", "method": "GET", "state": state})
         answer = _Collected()
         await self._http(request, answer.receive, answer.send)
         if answer.status != _SWITCHING:
@@ -129,7 +129,7 @@ class Sockets:
         began = time.perf_counter()
         code = 1006
         try:
-            code = await Socket(self, request, receive, send).serve()
+            code = await Socket(self, request, line, receive, send).serve()
         finally:
             self._count(-1)
             fields = {"route": PATH, "code": code, "seconds": round(time.perf_counter() - began, 1)}
@@ -144,8 +144,8 @@ class Sockets:
 class Socket:
     """One WebSocket, once it is open."""
 
-    def __init__(self, sockets: Sockets, request: HTTPScope, receive: Receive, send: Send) -> None:
-        """Serve whoever sent the request that opened it."""
+    def __init__(self, sockets: Sockets, request: HTTPScope, line: WebSocket, receive: Receive, send: Send) -> None:
+        """Serve whoever sent the request that opened it, over this line."""
         state = request["litestar_app"].state
         self._sockets = sockets
         self._tables: Tables = state.tables
@@ -161,6 +161,7 @@ class Socket:
         request["state"].update(self._known)
         self._headers = [_JSON, *authorization]
         self._base: dict[str, object] = {**request, "method": "POST", "query_string": b""}
+        self._line = _Line(line)
         self._receive = receive
         self._send = send
         self._watched: dict[str, asyncio.Task[None]] = {}
@@ -294,11 +295,10 @@ class Socket:
         table = asked.table
         with suppress(_Gone):
             try:
-                with self._presence.attending(asked.player, table):
-                    async with aclosing(self._live.frames(asked, after)) as following:
-                        async for kind, version, data in following:
-                            decision = data if kind == "decision" else b""
-                            await self._tell(kind, frames.of_table(kind, table, version, decision))
+                reading = await self._live.open(asked, after)
+                async with aclosing(reading):
+                    with self._presence.attending(asked.player, table):
+                        await feed(self._line, reading, partial(_written, table))
             except _Gone:
                 raise
             except Exception as error:  # noqa: BLE001 whatever it is, it is told as a problem
@@ -338,6 +338,25 @@ class Socket:
     async def _quit(self, *others: asyncio.Task[object]) -> None:
         """Give up all that goes on."""
         await _ended(*others, *self._turns, *self._watched.values())
+
+
+class _Line:
+    """A socket, as what takes whatever happens at the tables that are watched."""
+
+    def __init__(self, line: WebSocket) -> None:
+        self._line = line
+
+    def push(self, body: bytes) -> bool:
+        """Send a frame, if the client takes more now; tell whether it does."""
+        return not self.is_blocked() and self._line.push(body)
+
+    def is_blocked(self) -> bool:
+        """Tell whether the client takes no more for now."""
+        return not self._line.writable.is_set()
+
+    async def writable(self) -> None:
+        """Wait until the client takes more, or is gone."""
+        await self._line.writable.wait()
 
 
 class _Collected:
@@ -388,7 +407,13 @@ async def _ended(*tasks: asyncio.Task[object]) -> None:
         await asyncio.wait(tasks)
 
 
-def _written(template: str) -> str:
+def _written(table: str, frame: Frame) -> bytes:
+    """Return what is sent of a frame of a table."""
+    _sent.add(frame.kind)
+    return frames.of_table(frame.kind, table, frame.version, frame.data if frame.kind == "decision" else b"")
+
+
+def _pattern_of(template: str) -> str:
     """Return the pattern of the paths that a route's template stands for."""
     return "".join(
         "[!-$&-.0-~]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", template)

@@ -34,6 +34,12 @@ PATH = "/v1/socket"
 RESTART = 1012
 """The code that says: the service ends here, come again (IANA's registry of WebSocket close codes)."""
 
+MUCH = 65_536
+"""So many bytes don't wait for the end of the turn: whether the client takes them is soon to be known."""
+
+LINE = "line"
+"""The name by which the state of a socket's scope has its protocol, for the application to take out."""
+
 _KEY_BYTES = 16
 _TEXT = 0x81  # the last frame of a text
 # Up to which size a head holds it in seven bits, and in sixteen.
@@ -76,6 +82,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         self._bounds = bounds
         self._unfed = b""
         self._unsent: list[bytes] = []
+        self._unsent_size = 0
         self._stalled: asyncio.TimerHandle | None = None
         self._cut_at_last: asyncio.TimerHandle | None = None
         self.logger = _mute
@@ -141,6 +148,7 @@ class WebSocket(WebSocketsSansIOProtocol):
             **self._request,
             "type": "websocket",
             "scheme": self.scheme,
+            "state": {**self._request["state"], LINE: self},
             "subprotocols": [],
             "extensions": {"websocket.http.response": {}},
         }
@@ -172,12 +180,20 @@ class WebSocket(WebSocketsSansIOProtocol):
             return
         if not self.writable.is_set():
             await self.writable.wait()
-        if self.conn.state is not State.OPEN or self.transport.is_closing():
+        if not self.push((message["text"] or "").encode()):
             raise ClientDisconnected
+
+    def push(self, text: bytes) -> bool:
+        """Send a message without waiting; tell whether there is a client to take it."""
+        if self.conn.state is not State.OPEN or self.transport.is_closing():
+            return False
         if not self._unsent:
             self.loop.call_soon(self._flush)
-        text = (message["text"] or "").encode()
         self._unsent += (_frame_head(len(text)), text)
+        self._unsent_size += len(text)
+        if self._unsent_size > MUCH:
+            self._flush()
+        return True
 
     async def receive(self) -> ASGIReceiveEvent:
         """Return the next message."""
@@ -213,6 +229,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         if self._unsent and not self.transport.is_closing():
             self.transport.write(b"".join(self._unsent))
         self._unsent.clear()
+        self._unsent_size = 0
 
     # Ending
 
