@@ -11,7 +11,6 @@ import typer
 
 from service.cli.options import (
     DEFAULT_DATA,
-    DEFAULT_KEYS,
     WHERE,
     WHERE_KEYS,
     Data,
@@ -25,6 +24,7 @@ from service.cli.options import (
     Supervised,
     Tokens,
     Url,
+    keys_at,
     settled,
     settled_but,
     stated,
@@ -95,7 +95,7 @@ def api(
     redis: RedisAlone,
     host: Host = "127.0.0.1",
     port: Port = DEFAULT_PORT,
-    keys: KeysAlone = DEFAULT_KEYS,
+    keys: KeysAlone = None,
     fd: Annotated[int | None, typer.Option(min=0, hidden=True, help="The descriptor of a listening socket.")] = None,
     store_folder: _StoreFolder = None,
     metrics_sheet: _Sheet = None,
@@ -109,7 +109,7 @@ def api(
     """
     from service.cli import api as work
 
-    settings = settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet)
+    settings = settings._replace(redis=redis, keys=keys_at(keys), folder=store_folder, sheet=metrics_sheet)
     if fd is not None:
         work.of_supervisor(settings, fd)
     else:
@@ -124,7 +124,7 @@ def react(
     host: Annotated[
         str, typer.Option(envvar="EVENFOLD_HOST", help="Where --metrics-port is.", callback=stated)
     ] = "127.0.0.1",
-    keys: KeysAlone = DEFAULT_KEYS,
+    keys: KeysAlone = None,
     supervised: Supervised = False,
     store_folder: _StoreFolder = None,
     metrics_sheet: _Sheet = None,
@@ -138,7 +138,7 @@ def react(
     """
     from service.cli import react as work
 
-    settings = settings._replace(redis=redis, keys=keys, folder=store_folder, sheet=metrics_sheet)
+    settings = settings._replace(redis=redis, keys=keys_at(keys), folder=store_folder, sheet=metrics_sheet)
     work.react(settings, host, supervised=supervised)
 
 
@@ -318,6 +318,32 @@ def erase(
     from service.cli import erase as work
 
     work.erase(Place(data.expanduser().absolute(), redis), account, games or (), sure=yes)
+
+
+@app.command(epilog=WHERE)
+def rebuild(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this: keys, attendance, lobby or inboxes; may come several times."),
+    ] = None,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+) -> None:
+    """Make everything anew that is derived from the logs of the tables, while the service runs or not.
+
+    - keys: which Idempotency-Key led to which decision, so that a request that is repeated is not done twice
+
+    - attendance: at which tables an account is host, sits or sat
+
+    - lobby: which tables are open or in play; who follows its changes begins anew
+
+    - inboxes: what each account was told, by new numbers
+
+    It changes no log, and may be said again where it was cut off.
+    """
+    from service.cli import rebuild as work
+
+    work.rebuild(Place(data.expanduser().absolute(), redis), only or ())
 
 
 def main() -> None:

@@ -1,20 +1,22 @@
 """Attendance: which tables an account hosts, and at which it sits.
 
 An account's sets hold a table before the append that gives it a part there, so they name all that there is and perhaps
-more, wherever a process was cut off; whoever reads them looks at the table itself. They tell how many tables an account
-has open, which seats to give up when it is erased, and where it has played.
+more, wherever a process was cut off; whoever reads them looks at the table itself, and from the tables they can be
+written anew. They tell how many tables an account has open, which seats to give up when it is erased, and where it has
+played.
 
     account:hosting:<account>   tables that it opened: a sorted set, by when it asked (UTC ms); the ended leave it
     account:seats:<account>     tables at which it sits, likewise
     account:past:<account>      tables where it had a seat and that have ended
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Literal, NamedTuple, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
+from projections.attendance import Attended
 from service.auth.accounts import ERASED_KEY
 from service.auth.tokens import UNKNOWN
 from service.clock import utc_ms
@@ -105,6 +107,37 @@ class Attendance:
         sitting = dict(seats)
         since = {table: min(at, sitting.get(table, at)) for table, at in (*seats, *hosting)}
         return sorted(Part(int(at), table.decode(), table in sitting) for table, at in since.items())
+
+    async def recall(self, table: str, known: Attended) -> None:
+        """Write down anew who has had a part in a table, but for accounts whose erasing has begun."""
+        accounts = list(dict.fromkeys([*filter(None, [known.host]), *known.sat]))
+        erased = await self._erased(accounts)
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                if account in erased:
+                    continue
+                if account == known.host and not known.ended:
+                    pipe.zadd(hosting_key(account), {table: known.opened_at}, nx=True)
+                elif account == known.host:
+                    pipe.zrem(hosting_key(account), table)
+                if account in known.sat and not known.ended:
+                    pipe.zadd(seats_key(account), {table: known.sat[account]}, nx=True)
+                elif account in known.sat:
+                    pipe.zadd(past_key(account), {table: known.sat[account]}, nx=True)
+                    pipe.zrem(seats_key(account), table)
+            with answered():
+                await pipe.execute()
+        for account in await self._erased(accounts) - erased:
+            await self.forget(account)
+
+    async def _erased(self, accounts: Sequence[str]) -> set[str]:
+        """Return those whose erasing has begun."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for account in accounts:
+                pipe.zscore(ERASED_KEY, account)
+            with answered():
+                found = await pipe.execute()
+        return {account for account, since in zip(accounts, found, strict=True) if since is not None}
 
     async def forget(self, account: str) -> None:
         """Forget the tables of an account."""

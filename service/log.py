@@ -16,7 +16,7 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, cast
@@ -187,6 +187,11 @@ class Log:
             if len(page) < PAGE:
                 return names
             start = f"({page[-1]}"
+
+    async def remember(self, stream: str, keys: Mapping[str, int]) -> None:
+        """Put idempotency keys and the versions that they led to, as entries say, back into a stream's index."""
+        if keys:
+            await self._ask(("HSET", keys_of(stream).remembered, *(word for pair in keys.items() for word in pair)))
 
     def follow(self, stream: str, after: int = 0) -> AsyncIterator[Stored]:
         """Yield what a stream holds after a version, and then what is appended, each entry once and in order.

@@ -22,12 +22,11 @@ T = TypeVar("T")
 _USUAL = Limits()
 
 DEFAULT_DATA = default_data()
-DEFAULT_KEYS = DEFAULT_DATA / "keys"
 
 # In the table of options a long path would be cut.
 WHERE = f"Without --data the store is in {DEFAULT_DATA}, the user's own folder for data."
 
-WHERE_KEYS = f"Without --keys the secrets are in {DEFAULT_KEYS}, where `evenfold serve` has them without --data."
+WHERE_KEYS = f"Without --keys the secrets are where `serve` has them: in EVENFOLD_DATA or {DEFAULT_DATA}, in `keys`."
 
 _EMPTY = "it is empty; leave it out, or state it"
 
@@ -125,12 +124,11 @@ Keys = Annotated[
     ),
 ]
 KeysAlone = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         envvar="EVENFOLD_KEYS",
         metavar="FOLDER",
         help="The folder of the service's secrets; all processes of one store need the same.",
-        show_default=False,
         parser=_folder,
         callback=stated,
     ),
@@ -271,6 +269,11 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
         log_format=log_format,
         log_level=log_level,
     )
+
+
+def keys_at(stated: Path | None) -> Path:
+    """Return the folder of the secrets, for a process without a data folder: where `serve` has it, unless stated."""
+    return (stated or Path(os.environ.get("EVENFOLD_DATA") or DEFAULT_DATA) / "keys").expanduser().absolute()
 
 
 def settled(command: Callable[..., None]) -> Callable[..., None]:

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from projections import inbox
 from projections.inbox import Company, Told
-from service.ids import PARTITIONS
 from service.inbox import Inboxes, Reached
 from service.log import PAGE, Log
 from service.reactors.pursuit import Seen
 from service.streams import Shorter, Stored
+from service.walk import Walk
 
 AMONG_BOTS_S: Final = 1.0
 """How long a table in play at which no person acts waits until it is looked at again."""
@@ -37,22 +37,27 @@ class _Dated(Struct):
 _dated = msgspec.json.Decoder(_Dated)
 
 
-async def rebuild(log: Log, inboxes: Inboxes) -> None:
+async def rebuild(walk: Walk, inboxes: Inboxes) -> None:
     """Fill all inboxes anew from what the streams hold; whoever has an older number is told so.
 
     What each table has to tell comes together, those last whose newest decision is the newest: so an account with more
     than are kept loses the oldest. May run while reactors do, and again if it was cut off.
     """
     await inboxes.clear()
-    filling = InboxFilling(log, inboxes)
-    tables = []
-    for partition in range(PARTITIONS):
-        for stream in await log.streams(partition):
-            last = await log.last(stream) if stream.startswith("table:") else None
-            if last is not None:
-                tables.append((_dated.decode(last.e).at, stream))
-    for _, stream in sorted(tables):
+    filling = InboxFilling(walk.log, inboxes)
+
+    dated: list[tuple[int, str]] = []
+
+    async def date(stream: str) -> None:
+        if (last := await walk.log.last(stream)) is not None:
+            dated.append((_dated.decode(last.e).at, stream))
+
+    async def tell(stream: str) -> None:
         await filling.look(stream, 0)
+
+    for stream in await walk.tables():
+        await walk.attempt(stream, date)
+    await walk.over((stream for _, stream in sorted(dated)), tell, at_once=1)
 
 
 class InboxFilling:

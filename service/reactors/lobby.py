@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from projections import lobby as summaries
 from projections.lobby import Summary
 from service.errors import Busy
-from service.ids import PARTITIONS
 from service.lobby import Lobby
 from service.log import PAGE, Log
 from service.reactors.pursuit import Seen
 from service.streams import Shorter
+from service.walk import Walk
 
 PLAYING_S: Final = 1.0
 """How long a table in play waits until it is looked at again."""
@@ -31,17 +31,13 @@ class _Known(NamedTuple):
     version: int
 
 
-async def rebuild(log: Log, lobby: Lobby) -> None:
+async def rebuild(walk: Walk, lobby: Lobby) -> None:
     """List anew what the streams hold, and nothing else; who follows the changes is told to begin anew, too.
 
     May run while reactors do, and again if it was cut off.
     """
     await lobby.clear()
-    keeping = LobbyKeeping(log, lobby)
-    for partition in range(PARTITIONS):
-        for stream in await log.streams(partition):
-            if stream.startswith("table:"):
-                await keeping.show(stream)
+    await walk.over(await walk.tables(), LobbyKeeping(walk.log, lobby).show)
 
 
 class LobbyKeeping:

@@ -1,5 +1,6 @@
 """The service on the store of deploy/, as its own user: nothing that it does is denied."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from service.api.examples import examples
 from service.app import endpoints
 from tests.deploy.store import Deployed, deployed
 from tests.served import Person
-from tests.service.cli.processes import Server, person, serving, until
+from tests.service.cli.processes import Server, person, run, serving, until
 from tests.stores import BINARIES
 
 ROUTES = endpoints(games.find())
@@ -55,9 +56,15 @@ def test_a_match_is_played_and_every_route_answers_and_no_rule_denies_anything(
         with person(service.url) as bob:
             assert bob.get(path).json()["status"] == "ended"
             until(lambda: table.json()["table"] not in [one["table"] for one in bob.get("/v1/tables").json()["tables"]])
+            assert rebuilt(store).returncode == 0
         assert failures == []
         assert [denial for denial in store.denials() if denial.startswith("evenfold")] == []
         assert "NOPERM" not in service.complaints()
+
+
+def rebuilt(store: Deployed) -> subprocess.CompletedProcess[str]:
+    """Make everything derived anew, as the service's user."""
+    return run("rebuild", EVENFOLD_REDIS_URL=store.url("evenfold"))
 
 
 def tried(ada: Person, route: Endpoint, table: str) -> Iterator[str]:

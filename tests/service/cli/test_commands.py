@@ -11,7 +11,7 @@ from service.auth.scopes import SCOPES
 from service.cli.options import DEFAULT_DATA
 from tests.service.cli.processes import ROOT, Called
 
-COMMANDS = ["serve", "api", "react", "play", "replay", "openapi", "token", "erase"]
+COMMANDS = ["serve", "api", "react", "play", "replay", "openapi", "token", "erase", "rebuild"]
 
 
 def test_the_version_is_the_projects(called: Called) -> None:

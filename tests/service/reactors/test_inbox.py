@@ -21,6 +21,7 @@ from service.reactors.inbox import InboxFilling, rebuild
 from service.referee import Abandon, Leave, Resign
 from service.store import dial
 from service.tables import Asked
+from service.walk import Walk
 from tests.service.reactors.matches import (
     GAME,
     HOST,
@@ -247,7 +248,7 @@ async def test_made_anew_inboxes_hold_the_same_by_numbers_that_were_never_given(
         before = {account: await inbox(parts, account) for account in EVERYBODY}
         for _ in range(2):
             last = {account: await parts.inboxes.newest(account) for account in EVERYBODY}
-            await rebuild(parts.log, parts.inboxes)
+            await rebuild(Walk(parts.log), parts.inboxes)
             for account, notices in before.items():
                 found = await inbox(parts, account)
                 assert unnumbered(found) == unnumbered(notices)
@@ -269,13 +270,13 @@ async def test_made_anew_by_halves_or_while_others_tell_nothing_is_told_twice(va
         await seated(parts, playing, *PEOPLE)
         async with connected(valkey_url) as other, pursuing(other, filling(other)):
             for _ in range(8):
-                making = asyncio.ensure_future(rebuild(parts.log, parts.inboxes))
+                making = asyncio.ensure_future(rebuild(Walk(parts.log), parts.inboxes))
                 for _ in range(chance.randrange(40)):
                     await parts.redis.ping()
                 await moved(parts, playing)
                 making.cancel()
                 await asyncio.wait([making])
-            await rebuild(parts.log, parts.inboxes)
+            await rebuild(Walk(parts.log), parts.inboxes)
         await filling(parts).look(stream_of(playing), 0)
         for account, notices in (await expected(parts.log)).items():
             found = await inbox(parts, account)

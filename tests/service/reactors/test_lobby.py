@@ -17,6 +17,7 @@ from service.reactors.bots import BotMoves, Pause
 from service.reactors.lobby import LobbyKeeping, rebuild
 from service.referee import Abandon, Leave, Resign
 from service.tables import Asked
+from service.walk import Walk
 from tests.service.reactors.matches import (
     ADA,
     GAME,
@@ -155,7 +156,7 @@ async def test_kept_through_kills_or_rebuilt_the_lobby_is_the_same(store: Redis,
             newest_first = sorted(expected.values(), key=lambda s: (s.created_at, s.table), reverse=True)
             await until_listed(acting, *newest_first)
         live_lobby = await kept(store)
-        await rebuild(acting.log, acting.lobby)
+        await rebuild(Walk(acting.log), acting.lobby)
         assert await kept(store) == live_lobby
 
 
@@ -236,7 +237,7 @@ async def test_made_anew_while_others_keep_it_the_lobby_is_right(store: Redis, v
         await store.hset("{lobby}:tables", "0" * 26, "what is no table")
         await store.zadd("{lobby}:index:*:*", {f"{0:016}:" + "1" * 26: 0})
         await store.hset("{lobby}:ended:0", next(iter(await folded(parts))), 10_000)
-        await asyncio.gather(rebuild(parts.log, parts.lobby), live(parts, "abandoned", random.Random(14)))
+        await asyncio.gather(rebuild(Walk(parts.log), parts.lobby), live(parts, "abandoned", random.Random(14)))
         newest_first = sorted((await folded(parts)).values(), key=lambda s: (s.created_at, s.table), reverse=True)
         await until_listed(parts, *newest_first)
         # Whoever knows the tables from before goes on: what it lists next is taken.
