@@ -22,15 +22,20 @@ WORST = 20
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
-    """Read compose.yaml."""
+    """Read compose.yaml; what extends a service has what that has."""
     read: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    services = read["services"]
+    for name, one in services.items():
+        if "extends" in one:
+            base = services[one["extends"]["service"]]
+            services[name] = {**base, **one, "environment": {**base["environment"], **one.get("environment", {})}}
     return read
 
 
-def variables() -> set[str]:
-    """Return the variables that `serve` reads."""
-    serve = get_command(app).commands["serve"]  # type: ignore[attr-defined] # the command of commands
-    options = {str(option.envvar) for option in serve.params if option.envvar}
+def variables(name: str = "serve") -> set[str]:
+    """Return the variables that a command reads."""
+    command = get_command(app).commands[name]  # type: ignore[attr-defined] # the command of commands
+    options = {str(option.envvar) for option in command.params if option.envvar}
     return options | {"EVENFOLD_SECRET", "EVENFOLD_SIGNING_KEY"}
 
 
@@ -85,6 +90,21 @@ def test_what_is_set_is_what_serve_reads(compose: dict[str, Any]) -> None:
     stated |= set(re.findall(r"(EVENFOLD_\w+)=", (DEPLOY / "secrets.sh").read_text(encoding="utf-8")))
     assert len(stated) > 8
     assert stated <= variables()
+
+
+def test_the_parts_of_the_service_run_apart_with_what_it_has(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    apart = {name: one["command"] for name, one in services.items() if one.get("profiles") == ["apart"]}
+    assert apart == {"api": ["api"], "react": ["react"]}
+    for name in apart:
+        assert "ports" not in services[name]
+        assert services[name]["env_file"] == services["service"]["env_file"]
+        # What the other part alone reads does it no harm; what neither reads would be a slip.
+        stated = set(services[name]["environment"])
+        assert stated <= variables(name) | variables("serve")
+    assert (
+        services["react"]["environment"]["EVENFOLD_PORT"] == services["react"]["environment"]["EVENFOLD_METRICS_PORT"]
+    )
 
 
 def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
