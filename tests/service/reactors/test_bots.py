@@ -17,9 +17,11 @@ from service.bots import Bot, Bots
 from service.chance import Draws
 from service.game import AnyTable, AnyView, Command
 from service.ids import new_id
+from service.leases import PRESENT_KEY
 from service.reactors.bots import BotMoves, Pause, bot_to_act, choice
-from service.reactors.pursuit import TRIES
+from service.reactors.pursuit import TRIES, Pursuit
 from service.reactors.run import run
+from service.reactors.sharing import pursue
 from service.referee import Resign
 from service.streams import Stored
 from service.tables import Asked, TableFold
@@ -156,6 +158,32 @@ async def test_what_a_process_had_begun_another_ends_from_its_cursors(valkey_url
         await seated(parts, spare, ADA)
     async with connected(valkey_url) as parts, pursuing(parts, moves(parts)):
         log = await ended(parts, table)
+    assert_each_chosen_once(parts, table, log)
+
+
+async def test_a_partition_that_is_taken_over_while_a_bot_pauses_is_played_on_and_nothing_doubled(
+    store: Redis, valkey_url: str
+) -> None:
+    go_on = asyncio.Event()
+    pausing = asyncio.Event()
+
+    async def long(_: float) -> None:
+        pausing.set()
+        await go_on.wait()
+
+    async with connected(valkey_url) as slow, connected(valkey_url) as parts:
+        reactor = moves(slow, Pause(400, long, lambda: 0))
+        running = asyncio.ensure_future(pursue(slow.log, slow.redis, Pursuit(reactor, slow.log)))
+        table = await opened(parts, *[ANYONE] * 5)
+        await pausing.wait()
+        # It is taken for dead, and what it held is claimed by another.
+        async with pursuing(parts, moves(parts)):
+            await store.delete(PRESENT_KEY)
+            await grown(parts, table, 20)
+            go_on.set()
+            log = await ended(parts, table)
+        running.cancel()
+        await asyncio.wait([running])
     assert_each_chosen_once(parts, table, log)
 
 
