@@ -19,7 +19,6 @@ from service.audit.record import Header, Trailer
 from service.audit.records import Records
 from service.audit.transparency import Consistency, Inclusion, Index, Leaf, SignedTree, Size, Transparency
 from service.auth.scopes import PERSON
-from service.errors import Malformed
 from service.game import AnyGame
 from service.referee import NEUTRAL
 from service.tables import Asked
@@ -175,15 +174,11 @@ async def leaves(request: AnyRequest) -> ASGIResponse:
 async def consistency(request: AnyRequest) -> ASGIResponse:
     """Return the proof that one tree begins with another."""
     await identity(request)
-    first, second = (_size(request, name) for name in ("first", "second"))
+    first = query(request, "first", Size, 0)
+    second = query(request, "second", Size, -1)
+    if second < 0:
+        second = await _transparency(request).size()
     return answer(await _transparency(request).consistency(first, second), headers=FRESH)
-
-
-def _size(request: AnyRequest, name: str) -> int:
-    size = query(request, name, Size, -1)
-    if size < 0:
-        raise Malformed(f"The parameter {name} is needed: the size of a tree.", name)
-    return size
 
 
 def _transparency(request: AnyRequest) -> Transparency:
@@ -238,8 +233,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="The proof that the tree of `second` leaves begins with the tree of `first`.",
         handler=consistency,
         parameters=(
-            Parameter("first", "query", Size, "The size of the smaller tree.", required=True),
-            Parameter("second", "query", Size, "The size of the larger tree.", required=True),
+            Parameter("first", "query", Size, "The size of the smaller tree; 0, which any begins with."),
+            Parameter("second", "query", Size, "The size of the larger tree; that of the newest."),
         ),
         answers={200: Consistency},
         errors=(400, 401, 404, 429, 503),

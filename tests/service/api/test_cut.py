@@ -133,7 +133,7 @@ async def test_the_bots_reactor_sets_it_aside_and_says_so(
         table = await opened(parts)
         await seated(parts, table, *(letter * 26 for letter in "abcd"))
         cut_off(url, stream_of(table), words)
-    async with connected(url) as parts, pursuing(parts, *reactors(parts), sleep=no_sleep) as (bots, lobby):
+    async with connected(url) as parts, pursuing(parts, *reactors(parts), sleep=no_sleep) as (bots, lobby, *_):
         # What came without a cut changes nothing that the lobby shows.
         aside = (bots,) if words == UNCUT else (bots, lobby)
         async with asyncio.timeout(20):

@@ -41,8 +41,7 @@ def place(route: Endpoint, company: Company) -> str:
     at = company.people[0].post(f"/v1/{route.tag}/tables").headers["Location"] if of_game else company.path
     table = at.rpartition("/")[2]
     path = route.path.format(table=table, player=company.people[0].id, game="chinkway", page="shuffle", token="0" * 26)
-    asked = {"getPlayers": f"?id={company.people[0].id}", "getConsistency": "?first=0&second=0"}
-    return path + asked.get(route.name, "")
+    return f"{path}?id={company.people[0].id}" if route.name == "getPlayers" else path
 
 
 # --- The request's name ---
