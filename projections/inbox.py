@@ -66,11 +66,11 @@ class YouLeft(Notice, frozen=True, kw_only=True, tag="unseated"):
     seat: Seat
 
 
-class TableFilled(Notice, frozen=True, kw_only=True, tag="table_filled"):
+class FilledNotice(Notice, frozen=True, kw_only=True, tag="table_filled"):
     """All seats of your table are taken, and play waits for you, its host, to start it."""
 
 
-class TableStarted(Notice, frozen=True, kw_only=True, tag="table_started"):
+class StartedNotice(Notice, frozen=True, kw_only=True, tag="table_started"):
     """Play began at a table where you sit, or that you host; `seat` is null for a host without one."""
 
     seat: Seat | None
@@ -83,7 +83,7 @@ class YourTurn(Notice, frozen=True, kw_only=True, tag="your_turn"):
     turn: Version
 
 
-class TableEnded(Notice, frozen=True, kw_only=True, tag="table_ended"):
+class EndedNotice(Notice, frozen=True, kw_only=True, tag="table_ended"):
     """Play ended at a table where you sat or that you host, or was given up before it began.
 
     `seat` is null for a host without one; `place` is null without a seat, and where nothing was played.
@@ -94,7 +94,7 @@ class TableEnded(Notice, frozen=True, kw_only=True, tag="table_ended"):
     place: Place | None
 
 
-AnyNotice: TypeAlias = YouSat | YouLeft | TableFilled | TableStarted | YourTurn | TableEnded
+AnyNotice: TypeAlias = YouSat | YouLeft | FilledNotice | StartedNotice | YourTurn | EndedNotice
 
 
 class Told(NamedTuple):
@@ -204,11 +204,11 @@ def _told(company: Company, event: _Concerning, about: _About) -> Iterator[Told]
         case SeatLeft(seat, player):
             yield Told(player, YouLeft(seat=seat, **about))
         case Started():
-            yield from (Told(account, TableStarted(seat=own, **about)) for account, own in company.people())
+            yield from (Told(account, StartedNotice(seat=own, **about)) for account, own in company.people())
         case Ended(outcome, places):
             for account, own in company.people():
                 place = places[own] if own is not None else None
-                yield Told(account, TableEnded(outcome=outcome, seat=own, place=place, **about))
+                yield Told(account, EndedNotice(outcome=outcome, seat=own, place=place, **about))
         case Created() | SeatTaken() | TurnBegan() | Answered() | Resigned():
             return
         case _:
@@ -220,7 +220,7 @@ def _told_at_last(company: Company, about: _About) -> Iterator[Told]:
     match company.status:
         case "open" if company.waits_for_host and company.taken == len(company.seats):
             # A table that was full before can't have been added to without a seat being left, or play starting.
-            yield Told(company.host, TableFilled(**about))
+            yield Told(company.host, FilledNotice(**about))
         case "playing" if company.turn == about["version"]:
             for seat in company.to_act:
                 sitting = company.seats[seat]

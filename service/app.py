@@ -131,8 +131,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         streaming(settings.limits.streams) as streams,
     ):
         await require(redis, settings.redis, settings.durability)
-        keyring = Keyring(redis, sources.clock or utc_ms)
-        await keyring.enter(signer)
+        keyring = Keyring(redis, signer, sources.clock or utc_ms)
+        await keyring.enter()
         transparency = Transparency(redis, signer, sources.clock or utc_ms)
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)

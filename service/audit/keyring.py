@@ -47,19 +47,21 @@ _decode = msgspec.json.Decoder(PublicKey).decode
 class Keyring:
     """The public keys kept in a store; each of its methods may raise StoreDown."""
 
-    def __init__(self, redis: Redis, clock: Callable[[], int] = utc_ms) -> None:
-        """Keep them in this store, by this clock (UTC ms)."""
+    def __init__(self, redis: Redis, signer: Signer, clock: Callable[[], int] = utc_ms) -> None:
+        """Keep them in this store, this signer's among them, by this clock (UTC ms)."""
         self._redis = redis
+        self._signer = signer
         self._clock = clock
 
-    async def enter(self, signer: Signer) -> None:
+    async def enter(self) -> None:
         """Publish the key that is signed with from now on, unless it is known."""
-        key = PublicKey(signer.id, "Ed25519", signer.public.hex(), self._clock())
+        key = PublicKey(self._signer.id, "Ed25519", self._signer.public.hex(), self._clock())
         with answered():
             await self._redis.hsetnx(_KEY, key.id, _encode(key))
 
     async def published(self) -> PublicKeys:
-        """Return all of them."""
+        """Return all of them; a store that was put back from a backup may not know ours any more."""
+        await self.enter()
         with answered():
             stored = cast("list[bytes]", await self._redis.hvals(_KEY))
         keys = sorted(map(_decode, stored), key=lambda key: (key.since, key.id))

@@ -331,6 +331,11 @@ def test_a_link_gives_its_target_all_that_this_must_have() -> None:
         assert must <= link["parameters"].keys() <= parameters.keys(), (source["operationId"], name)
 
 
+def test_no_two_components_have_one_name_where_generators_leave_out_the_dots() -> None:
+    plain = [re.sub(r"\W", "", name).lower() for name in SCHEMAS]
+    assert {name for name in plain if plain.count(name) > 1} == set()
+
+
 def test_the_name_of_an_operation_can_be_that_of_a_function_in_any_language() -> None:
     assert [route.name for route in ROUTES if not re.fullmatch("[a-z][A-Za-z0-9]*", route.name)] == []
 

@@ -291,7 +291,7 @@ async def test_a_table_that_nobody_sits_at_is_told_of_at_its_end(valkey_url: str
             table = await opened(parts, *[ANYONE] * 5)
             await ended(parts, table)
             await until_told(parts, stream_of(table))
-        assert [type(notice).__name__ for notice in await inbox(parts, HOST)] == ["TableStarted", "TableEnded"]
+        assert [type(notice).__name__ for notice in await inbox(parts, HOST)] == ["StartedNotice", "EndedNotice"]
 
 
 async def test_only_a_table_at_which_nobody_but_bots_will_act_is_left_for_a_while(valkey_url: str) -> None:
