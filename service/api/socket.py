@@ -17,7 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
 from functools import partial
-from typing import Final, assert_never, cast
+from typing import Final, TypeAlias, assert_never, cast
 
 import msgspec
 from litestar.enums import ScopeType
@@ -58,6 +58,11 @@ FINISH_S: Final = 5.0
 
 CLOSE_S: Final = 1.0
 """How long a client that takes nothing is waited for before it is not told why its socket is closed."""
+
+Said: TypeAlias = dict[str, str]
+"""The `id` of a command, or the `table` of a watch, by which its problem is told; nothing where neither is known."""
+
+Act: TypeAlias = Callable[[], Awaitable[None]]
 
 _SWITCHING = 101
 _ADMITTED = "admitted"
@@ -203,27 +208,27 @@ class Socket:
         try:
             wanted = _said(text)
         except Malformed as malformed:
-            await self._in_turn("", partial(self._object, malformed, _named(text)))
+            await self._in_turn("", _named(text), partial(self._object, malformed))
             return
         match wanted:
             case Watch():
-                await self._in_turn(wanted.table, partial(self._watch, wanted))
+                await self._in_turn(wanted.table, {"table": wanted.table}, partial(self._watch, wanted))
             case Unwatch():
-                await self._in_turn(wanted.table, partial(self._unwatch, wanted))
+                await self._in_turn(wanted.table, {"table": wanted.table}, partial(self._unwatch, wanted))
             case SocketCommand():
-                await self._in_turn(_table_in(wanted.path), partial(self._command, wanted))
+                await self._in_turn(_table_in(wanted.path), {"id": wanted.id}, partial(self._command, wanted))
             case _:
                 assert_never(wanted)
 
-    async def _in_turn(self, table: str, act: Callable[[], Awaitable[None]]) -> None:
+    async def _in_turn(self, table: str, said: Said, act: Act) -> None:
         """Do something after all else that was asked of the same table; wait while too much is under way."""
         await self._room.acquire()
-        turn = asyncio.create_task(self._turn(self._last.get(table), table, act))
+        turn = asyncio.create_task(self._turn(self._last.get(table), said, act))
         self._last[table] = turn
         self._turns.add(turn)
         turn.add_done_callback(partial(self._done, table))
 
-    async def _turn(self, before: asyncio.Task[None] | None, table: str, act: Callable[[], Awaitable[None]]) -> None:
+    async def _turn(self, before: asyncio.Task[None] | None, said: Said, act: Act) -> None:
         if before is not None:
             await asyncio.wait((before,))
         with suppress(_Gone):
@@ -232,7 +237,7 @@ class Socket:
             except _Gone:
                 raise
             except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
-                await self._fail(error, {"table": table})
+                await self._fail(error, said)
 
     def _done(self, table: str, turn: asyncio.Task[None]) -> None:
         self._room.release()
@@ -275,14 +280,10 @@ class Socket:
         await self._leave(wanted.table)
         await self._tell("unwatched", frames.told(UnwatchedFrame(wanted.table)))
 
-    async def _object(self, malformed: Malformed, said: dict[str, str]) -> None:
+    async def _object(self, malformed: Malformed) -> None:
         """Tell a client that its message is none; that counts as a request, like one whose body is no good."""
-        try:
-            await identity(self._request)
-        except Exception as error:  # noqa: BLE001 whatever it is, it is answered by a problem
-            await self._fail(error, said)
-        else:
-            await self._fail(malformed, said)
+        await identity(self._request)
+        raise malformed
 
     async def _leave(self, table: str) -> None:
         following = self._watched.pop(table, None)
@@ -308,7 +309,7 @@ class Socket:
 
     # What the client is told
 
-    async def _fail(self, error: Exception, said: dict[str, str]) -> None:
+    async def _fail(self, error: Exception, said: Said) -> None:
         answer = _Collected()
         await problems.met(self._request.scope, error)(self._request.scope, answer.receive, answer.send)
         await self._tell("error", frames.failed(answer.body, answer.headers, said))
@@ -437,7 +438,7 @@ def _said(text: str | None) -> Watch | Unwatch | SocketCommand:
             raise Malformed("A message has one member: `watch`, `unwatch` or `command`.", "")
 
 
-def _named(text: str | None) -> dict[str, str]:
+def _named(text: str | None) -> Said:
     """Return the `id` or the `table` that a message which is none names, as far as that can be read."""
     try:
         said = msgspec.json.decode(text or "")

@@ -34,6 +34,9 @@ PATH = "/v1/socket"
 RESTART = 1012
 """The code that says: the service ends here, come again (IANA's registry of WebSocket close codes)."""
 
+ENDS_S = 8.0
+"""How long the end of a socket may take when the server ends: less than that is given (service/cli/processes.py)."""
+
 MUCH = 65_536
 """So many bytes don't wait for the end of the turn: whether the client takes them is soon to be known."""
 
@@ -131,8 +134,12 @@ class WebSocket(WebSocketsSansIOProtocol):
     # What uvicorn calls
 
     def shutdown(self) -> None:
-        """Have the application end: what is under way is answered first. It closes with the code that it is told."""
+        """Have the application end: what is under way is answered first. It closes with the code that it is told.
+
+        Whoever takes nothing then is not waited for, and nobody for longer than the server may take.
+        """
         self.stop_keepalive()
+        self._end_at_last(ENDS_S if self.writable.is_set() else self._bounds.linger_s)
         self.queue.put_nowait({"type": "websocket.disconnect", "code": RESTART})
 
     # What its base calls
@@ -163,12 +170,12 @@ class WebSocket(WebSocketsSansIOProtocol):
         """Give up a client that says nothing any more."""
         self._flush()
         super().keepalive_timeout()
-        self._end_at_last()
+        self._end_at_last(self._bounds.linger_s)
 
     async def run_asgi(self) -> None:
         """Run the application; what it leaves behind is taken in time, or thrown away."""
         await super().run_asgi()
-        self._end_at_last()
+        self._end_at_last(2 * self._bounds.linger_s)
 
     # What the application calls
 
@@ -238,9 +245,9 @@ class WebSocket(WebSocketsSansIOProtocol):
             self._stalled.cancel()
             self._stalled = None
 
-    def _end_at_last(self) -> None:
+    def _end_at_last(self, within_s: float) -> None:
         if not self.disconnected and self._cut_at_last is None:
-            self._cut_at_last = self.loop.call_later(2 * self._bounds.linger_s, self._cut)
+            self._cut_at_last = self.loop.call_later(within_s, self._cut)
 
     def _cut(self) -> None:
         """End at once, by a reset: what the client would not take must not stay in the system's buffers either."""

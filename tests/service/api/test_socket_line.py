@@ -19,6 +19,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection import Connection
 from service.api.head import Bounds
+from service.api.websocket import WebSocket
 from service.embedded import Embedded
 from service.live import Live
 from tests.logs import stopped
@@ -81,6 +82,10 @@ class Seen:
         """Return the protocols of all connections."""
         assert self.state is not None
         return [*self.state.connections]
+
+    def sockets(self) -> list[WebSocket]:
+        """Return those that have become WebSockets."""
+        return [each for each in self.connected() if isinstance(each, WebSocket)]
 
     def connections(self) -> int:
         """Return how many connections there are."""
@@ -344,6 +349,25 @@ def test_the_end_of_the_server_closes_sockets_after_what_is_under_way(
         for each, name in zip(sockets, names, strict=True):
             assert each.answer(name)["status"] == 409
             assert each.closed() == 1012
+        ends.join(20)
+        assert not ends.is_alive()
+
+
+def test_the_end_of_the_server_waits_for_nobody_who_takes_nothing(valkey_url: str, tmp_path: Path) -> None:
+    with ExitStack() as stack, ExitStack() as serving:
+        bounds = HASTY._replace(stall_s=600, ping_s=600)
+        url, seen = serving.enter_context(observed(valkey_url, tmp_path, bounds))
+        ada = stack.enter_context(somebody(url))
+        raw = stack.enter_context(raw_socket(url, ada))
+
+        def is_held_up() -> bool:
+            raw.send(frame(TEXT, b"{}") * 1_000)  # So many at once that the server is still at them.
+            held_up = seen.of(lambda: [not each.writable.is_set() for each in seen.sockets()])
+            return bool(held_up == [True])
+
+        await_that(is_held_up)
+        ends = threading.Thread(target=serving.close)
+        ends.start()
         ends.join(20)
         assert not ends.is_alive()
 
