@@ -79,6 +79,7 @@ class Sources:
     chances: Chances = chance_of
     entropy: Callable[[int], bytes] = os.urandom
     clock: Callable[[], int] | None = None
+    seen_at: Callable[[], int] = utc_ms
     monotonic_ns: Callable[[], int] = time.monotonic_ns
 
 
@@ -137,7 +138,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
         inboxes = Inboxes(redis, log.call)
-        presence = Presence(redis)
+        presence = Presence(redis, sources.seen_at)
         tables = Tables(
             log,
             known,

@@ -32,9 +32,7 @@ UNWANTED: Final = 100
 
 Kind = Literal["table", "gone", "reset", "at"]
 
-Place = Annotated[
-    str, Meta(max_length=25, pattern=whole(CHANGE), description="A place among the lobby's changes; opaque.")
-]
+Place = Annotated[str, Meta(pattern=whole(CHANGE), description="A place among the lobby's changes; opaque.")]
 
 
 class LobbyChange(Struct, frozen=True, tag_field="type"):

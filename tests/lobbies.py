@@ -39,8 +39,9 @@ class House:
 
     def move(self) -> Summary:
         """Let something happen to some table; return it as it is then."""
-        live = self.live
-        changed = self._changed(self.chance.choice(live)) if live and self.chance.random() < 0.7 else self.opened()
+        # Most of it happens at few tables, so that these come to all that can be.
+        live = self.live[: self.chance.choice([3, 3, 3, None])]
+        changed = self._changed(self.chance.choice(live)) if live and self.chance.random() < 0.8 else self.opened()
         self.now[changed.table] = changed
         return changed
 
@@ -77,10 +78,11 @@ class House:
         what = chance.random()
         if what < 0.15:
             return replace(changed, status="ended")
+        taken = [seat for seat in changed.seats if seat.player is not None]
+        if changed.status == "playing" and taken:
+            return _seated(changed, replace(chance.choice(taken), resigned=True))
         seat = chance.choice(changed.seats)
-        if changed.status == "playing":
-            return _seated(changed, replace(seat, resigned=seat.player is not None))
-        if what < 0.3:
+        if what < 0.3 or changed.status == "playing":
             return replace(changed, status="playing", started_at=self.at)
         if seat.player is not None:
             return _seated(changed, SeatView(seat.seat, None, None, resigned=False))

@@ -19,7 +19,6 @@ from service.walk import Walk
 PLAYING_S: Final = 1.0
 """How long a table in play waits until it is looked at again."""
 
-
 LOOKS: Final = 3
 """How often a table is looked at for one that was over too late to be listed."""
 

@@ -47,6 +47,9 @@ _MOMENTS = count(1_700_000_000_000, 1_000)
 # What a stream sends while nothing happens.
 HEARTBEATS = frozenset({b":\n\n", b"\n"})
 
+# When everybody was seen: whoever was once there stays, however long a test takes.
+SEEN_AT = 1_700_000_000_000
+
 # Which header says nothing but when, or which request it was.
 PASSING = frozenset({"date", "x-request-id", "traceparent"})
 
@@ -277,7 +280,7 @@ class Stage:
 def staged(store: str, keys: Path, *games: str) -> Iterator[Stage]:
     """Give a stage on a store, which plays the games that ship and those of these modules."""
     stage = Stage(store, endpoints(find(*games)))
-    sources = Sources(chances=stage.chances, clock=stage.clock)
+    sources = Sources(chances=stage.chances, clock=stage.clock, seen_at=lambda: SEEN_AT)
     with served(store, keys, *games, sources=sources) as url, closing(Line(int(url.rpartition(":")[2]))) as line:
         stage.line, stage.url = line, url
         # Who says nothing at first is not waited for as long as it takes to find twins.

@@ -241,8 +241,10 @@ async def test_of_what_comes_in_any_order_the_newest_is_listed(lobby: Lobby, sto
     for player in house.people:
         expected = [summary for summary in house.live if Wish(player=player).is_met(summary)]
         assert await listed(lobby, Filter(player=player)) == expected
-    # What it once was is in no index any more.
+    assert any(seat.resigned for summary in house.live for seat in summary.seats)
+    # What it once was is in no index any more, and a bot in none at all.
     places = {key: await store.zcard(key) for key in await kept(store) if key not in {TABLES, LISTED}}
+    assert [key for key in places if b"bot" in key] == []
     assert sum(places.values()) == sum(4 + 1 + len(set(summary.people)) for summary in house.live)
 
 

@@ -5,6 +5,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 import pytest
+from msgspec.structs import replace
 from redis.asyncio import Redis
 
 from projections import lobby as summaries
@@ -182,6 +183,16 @@ async def test_who_comes_late_with_what_it_saw_changes_nothing(valkey_url: str, 
         await late
         assert (await parts.lobby.tables(Filter(), None, 100)).tables == listed
         assert await parts.lobby.newest_change() == change
+
+
+async def test_what_is_listed_of_a_table_that_has_lost_decisions_is_put_right(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        await opened(parts)
+        (expected,) = (await folded(parts)).values()
+        lost = replace(expected, version=3, status="playing")
+        assert (await parts.lobby.put(lost, 0)).outcome == "put"
+        await keeping(parts).show(f"table:{expected.table}")
+        await until_listed(parts, expected)
 
 
 async def test_several_who_keep_it_at_once_and_stall_anywhere_leave_it_right(store: Redis, valkey_url: str) -> None:
