@@ -291,12 +291,18 @@ def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
     return converted(values[0], kind, name)
 
 
+def last_event_id(request: AnyRequest) -> str | None:
+    """Return the id of the last event that a stream's reader has; some send none as an empty one."""
+    return header(request, "Last-Event-ID") or None
+
+
 def converted(text: str, kind: type[T], name: str) -> T:
     """Return a piece of text as a value of this type; Malformed names the parameter."""
     try:
         value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Malformed(f"The parameter {name} is not what it must be: {error}.", name) from error
+        told = _PATTERN.sub("that has only what is allowed here", str(error))
+        raise Malformed(f"The parameter {name} is not what it must be: {told}.", name) from error
     if isinstance(value, bool):
         if text not in {"true", "false"}:
             raise Malformed(f"The parameter {name} must be true or false.", name)

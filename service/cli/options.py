@@ -219,7 +219,10 @@ _CorsOrigins = Annotated[
 _MetricsPort = Annotated[
     int | None,
     typer.Option(
-        envvar="EVENFOLD_METRICS_PORT", min=1, max=65_535, help="The port of /metrics; without it, the API's own."
+        envvar="EVENFOLD_METRICS_PORT",
+        min=1,
+        max=65_535,
+        help="The port of /metrics; without it, the API's own (reactors that run alone then have none).",
     ),
 ]
 _LogFormat = Annotated[
