@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
         # The requests being answered, and what waits for them.
         self._current: Exchange | None = None
         self._waiting: deque[Exchange] = deque()
-        self._unfed = b""
+        self._unfed = bytearray()  # From its front pieces are taken without moving the rest.
         self._last = False  # no further request is read
         self._unread = False  # the client may still be sending
         self._crowded = False
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
             if exchange is not None:
                 exchange.leave()
         self._waiting.clear()
-        self._unfed = b""
+        self._unfed.clear()
         self.resume_writing()
 
     def data_received(self, data: bytes) -> None:
@@ -230,10 +230,11 @@ class Connection(asyncio.Protocol):
         """Feed what has come in, as long as nobody waits for an answer."""
         size = self.bounds.head
         while self._unfed and not self._waiting and not self._last:
-            piece, self._unfed = self._unfed[:size], self._unfed[size:]
+            piece = bytes(self._unfed[:size])
+            del self._unfed[:size]
             self._feed(piece)
         if self._last:
-            self._unfed = b""
+            self._unfed.clear()
 
     def _feed(self, piece: bytes) -> None:
         """Feed the parser at most as many bytes as a head may have."""
@@ -270,7 +271,8 @@ class Connection(asyncio.Protocol):
             self._hand_over(WebSocket(self._config, self._state, scope, self.bounds), key, rest)
 
     def _hand_over(self, socket_: WebSocket, key: bytes, rest: bytes) -> None:
-        early, self._unfed = rest + self._unfed, b""
+        early = rest + bytes(self._unfed)
+        self._unfed.clear()
         self._last = True
         self._phase, self._due = "closing", math.inf
         if self._timer is not None:
@@ -354,7 +356,7 @@ class Connection(asyncio.Protocol):
     def _end(self, *, linger: bool) -> None:
         """Close: for writing alone where the client may still be sending, for a reset would take the answer away."""
         self._last = True
-        self._unfed = b""
+        self._unfed.clear()
         if linger and self.transport.can_write_eof():
             self.transport.write_eof()
             self.transport.resume_reading()

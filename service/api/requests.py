@@ -1,6 +1,7 @@
 """How requests are read: strictly, once, and with a sentence for everything that is outside the contract."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -119,8 +120,7 @@ def state_headers(scope: HTTPScope) -> dict[bytes, bytes]:
     values = dict(headers)
     repeated = _NONE
     if len(values) < len(headers):
-        names = [name for name, _ in headers]
-        repeated = frozenset(name for name in names if names.count(name) > 1)
+        repeated = frozenset(name for name, times in Counter(name for name, _ in headers).items() if times > 1)
     stated: Stated = (values, repeated)
     scope["state"][_STATED] = stated
     return values

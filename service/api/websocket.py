@@ -24,6 +24,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
+from websockets.frames import CloseCode
 from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -39,6 +40,9 @@ ENDS_S = 8.0
 
 MUCH = 65_536
 """So many bytes don't wait for the end of the turn: whether the client takes them is soon to be known."""
+
+FRAGMENTS = 256
+"""In so many frames a message may come, each of which costs the same, however little it holds."""
 
 LINE = "line"
 """The name by which the state of a socket's scope has its protocol, for the application to take out."""
@@ -83,7 +87,8 @@ class WebSocket(WebSocketsSansIOProtocol):
         super().__init__(config, server_state, {})
         self._request = scope
         self._bounds = bounds
-        self._unfed = b""
+        self._unfed = bytearray()  # From its front pieces are taken without moving the rest.
+        self._has_turn = False
         self._unsent: list[bytes] = []
         self._unsent_size = 0
         self._stalled: asyncio.TimerHandle | None = None
@@ -125,7 +130,7 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End, whoever ended it."""
-        self._unfed = b""
+        self._unfed.clear()
         self._relax()
         if self._cut_at_last is not None:
             self._cut_at_last.cancel()
@@ -216,12 +221,23 @@ class WebSocket(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
     def _feed_on(self) -> None:
-        """Parse what has come in, piece by piece."""
+        """Parse a piece of what has come in, and the next one in another turn of the loop: others want theirs too."""
         self._flush()  # For what is parsed may be answered at once, by a close.
-        size = self._bounds.head
-        while self._unfed and self._is_heard():
-            piece, self._unfed = self._unfed[:size], self._unfed[size:]
+        if self._unfed and self._is_heard():
+            size = self._bounds.head
+            piece = bytes(self._unfed[:size])
+            del self._unfed[:size]
             super().data_received(piece)
+            if len(self.frames) > FRAGMENTS:
+                self.conn.fail(CloseCode.MESSAGE_TOO_BIG, "a message in too many fragments")
+                self.handle_parser_exception()
+        if self._unfed and self._is_heard() and not self._has_turn:
+            self._has_turn = True
+            self.loop.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._has_turn = False
+        self._read_on()
 
     def _is_heard(self) -> bool:
         """Tell whether the client may go on: no message of its waits, and it takes what it is sent."""

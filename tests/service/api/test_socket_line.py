@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection import Connection
 from service.api.head import Bounds
-from service.api.websocket import WebSocket
+from service.api.websocket import FRAGMENTS, WebSocket
 from service.embedded import Embedded
 from service.live import Live
 from tests.logs import stopped
@@ -166,6 +166,23 @@ def test_what_comes_byte_by_byte_and_in_fragments_is_one_message(url: str, ada: 
             raw.send(whole[at : at + 1])
         assert read(raw) == (PONG, b"?")
         assert b'"type":"watched"' in read(raw)[1]
+
+
+def test_a_message_in_too_many_fragments_is_given_up(url: str, ada: Person) -> None:
+    with raw_socket(url, ada) as raw:
+        raw.send(frame(TEXT, b"", fin=False) + frame(0, b"", fin=False) * FRAGMENTS)
+        kind, told = read(raw)
+        assert (kind, int.from_bytes(told[:2], "big")) == (CLOSE, 1009)
+
+
+def test_a_flood_of_frames_that_are_no_message_holds_up_nobody(url: str, ada: Person, table: str) -> None:
+    with raw_socket(url, ada) as flooding, raw_socket(url, ada) as other:
+        for _ in range(8):
+            flooding.send(frame(PONG, b"") * 20_000)
+        other.send(masked(watching(table)))
+        assert b'"type":"watched"' in read(other)[1]
+        flooding.send(masked(watching(table)))
+        assert b'"type":"watched"' in read(flooding)[1]
 
 
 def test_what_came_with_the_handshake_is_not_lost(url: str, ada: Person, table: str) -> None:
