@@ -15,6 +15,7 @@ from service.auth.tokens import Identity, Tokens
 from service.clock import Sleep
 from service.errors import StoreDown
 from service.logs import kind_and_place
+from service.store import heed_cancelling
 
 LOOK_S: Final = 1.0
 """How long after one look the next one is taken."""
@@ -78,6 +79,7 @@ class Vigil:
     async def go_on(self) -> None:
         """Look again and again, for ever."""
         while True:
+            heed_cancelling()
             await self._sleep(LOOK_S)
             try:
                 await self.look()
