@@ -108,9 +108,10 @@ async def _lines(lobby: Lobby, wanted: Filter, change: str) -> AsyncIterator[byt
 
 @lru_cache(maxsize=1_024)
 def _event(frame: Frame) -> bytes:
-    """Write a frame as a server-sent event; of one that says nothing only the id, which browsers keep in silence."""
-    if frame.kind == "at":
-        return b"id: %b\n\n" % frame.place.encode()
+    """Write a frame as a server-sent event.
+
+    `at` has its data, too: EventSource tells a page of no id that comes alone.
+    """
     return event_of(Sent(frame.place, frame.kind, frame.data))
 
 
@@ -197,7 +198,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
         With `Accept: text/event-stream`, or as lines with `follow=true`, what changes from now on, or `since` the
         `cursor` of a page, for the same filters: `table` brings a table as it is now, `gone` takes one out, `reset`
-        says to fetch the list anew; an event's data is what a line has. To keep a list: fetch it, follow from its
+        says to fetch the list anew, `at` where you are among the changes when none was yours; an event's data is what a
+        line has. To keep a list: fetch it, follow from its
         `cursor`, and do what comes, in its order; of a table's summaries the one of the higher version counts.
         Filters hold together. More at `/docs/lobby`.
         """,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service.settings import NO_LIMITS
 from tests.browser.chromium import CHROMIUM, DRIVER, EXAMPLES, LISTING, Browser
 from tests.served import Person, served
 from tests.service.cli.processes import Server, until
@@ -190,6 +191,26 @@ def test_the_list_of_the_lobbys_page_keeps_up(browser: Browser) -> None:
     assert browser.complaints() == []
 
 
+def test_the_list_of_the_lobbys_page_keeps_no_table_that_goes_while_it_is_fetched_anew(browser: Browser) -> None:
+    away, back = browser.run(
+        f"""
+        const {{ table }} = await evenfold.ask("POST", "/v1/chinkway/tables", {{}});
+        const listed = async () => (await evenfold.ask("GET", "/v1/tables")).tables.map(({{ table }}) => table);
+        await until(async () => (await listed()).includes(table));
+        {LISTING}
+        const {{ version }} = list.get(table);
+        const anew = fetched();
+        drop({{ table, version }});
+        await anew;
+        const away = !list.has(table);
+        await fetched();
+        return [away, list.has(table)];
+        """
+    )
+    assert (away, back) == (True, True)
+    assert browser.complaints() == []
+
+
 def test_an_event_source_that_is_left_alone_gives_up_when_its_ticket_is_spent(browser: Browser) -> None:
     """It comes again once after the end, by itself, and not for ever."""
     errors = browser.run(
@@ -254,6 +275,38 @@ def test_what_a_page_follows_ends_with_its_token(browser: Browser) -> None:
     assert "the server responded with a status of 401" in complaint
 
 
+def test_a_stream_that_is_refused_tells_why(browser: Browser) -> None:
+    """Its ticket is not refused, and EventSource doesn't say."""
+    problem = browser.run(
+        """
+        follow(`/v1/chinkway/tables/${"0".repeat(26)}/events`);
+        await until(isOver);
+        return told[0].data;
+        """
+    )
+    assert problem["code"] == "not_found"
+
+
+def test_a_stream_that_is_refused_for_now_is_opened_later(chromium: Browser, valkey_url: str, tmp_path: Path) -> None:
+    with served(valkey_url, tmp_path / "keys", limits=NO_LIMITS._replace(streams=1)) as api:
+        chromium.open(api)
+        before, after = chromium.run(
+            """
+            await evenfold.signUp("Ada");
+            const { path } = await sit("chinkway", {});
+            const socket = await evenfold.socket(() => {});
+            const stop = follow(`${path}/events`);
+            await until(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("limit=1")));
+            const before = told.length;
+            socket.close();
+            await until(() => told.length === 2);
+            stop();
+            return [before, versions()];
+            """
+        )
+    assert (before, after) == (0, [1, 2])
+
+
 # --- Playing ---
 
 WHOLE = {
@@ -294,6 +347,28 @@ def test_a_page_follows_and_plays_several_tables_over_one_socket(browser: Browse
     )
     assert seen == [2, 2]
     assert statuses == ["already_seated", "already_seated"]
+    assert browser.complaints() == []
+
+
+def test_a_command_has_the_headers_of_its_route_and_does_not_wait_for_a_socket_that_closes(browser: Browser) -> None:
+    versions, stale, thrown = browser.run(
+        """
+        const { path } = await sit("chinkway", { start: "host" });
+        const socket = await evenfold.socket(() => {});
+        const seat = [path.replace(/[/][^/]+$/, ""), {}, { key: "once" }];
+        const [one, same] = [await socket.command(...seat), await socket.command(...seat)];
+        const stale = await socket.command(`${path}/commands`, { type: "table.abandon" }, { if_match: '"1"' });
+        const thrown = [];
+        const late = socket.command(`${path}/commands`, { type: "table.abandon" }).catch(() => thrown.push("late"));
+        socket.close();
+        await late;
+        await socket.command(`${path}/commands`).catch(() => thrown.push("closed"));
+        return [[one.body.table, same.body.table], stale.status, thrown];
+        """
+    )
+    assert versions[0] == versions[1] is not None
+    assert stale == 412
+    assert thrown == ["late", "closed"]
     assert browser.complaints() == []
 
 

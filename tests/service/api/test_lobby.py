@@ -152,10 +152,9 @@ async def test_a_browser_follows_by_a_ticket(ada: Person, lobby: Lobby) -> None:
             assert next(changes)["summary"] == plain(summary)
 
 
-async def test_who_wants_nothing_of_what_changes_is_told_where_it_is_in_silence(ada: Person, lobby: Lobby) -> None:
+async def test_who_wants_nothing_of_what_changes_is_told_where_it_is(ada: Person, lobby: Lobby) -> None:
     house = House(Random(5))
     wish = Wish(host="0" * 26)
-    with ada.http.stream("GET", "/v1/tables", params=wish.parameters, headers={"Accept": EVENT_STREAM}) as answer:
+    with followed(ada, wish, EVENT_STREAM) as changes:
         await put(lobby, *(house.opened() for _ in range(100)))
-        lines = (line for line in answer.iter_lines() if line.startswith(("id", "event", "data")))
-        assert next(lines) == f"id: {await lobby.newest_change()}"
+        assert next(changes) == {"type": "at", "cursor": await lobby.newest_change()}
