@@ -45,10 +45,15 @@ def ended(person: Person) -> str:
     return path
 
 
+def below(path: str) -> str:
+    """Return a table's path as the page's `table` has it."""
+    return path.removeprefix("/v1")
+
+
 def test_the_lines_for_curl_show_what_is_shown_below_them(url: str, ada: Person) -> None:
     told = []
     for block in fenced("sh"):
-        variables = {"api": url, "table": ended(ada), "token": ada.token, "PATH": "/usr/bin:/bin"}
+        variables = {"api": f"{url}/v1", "table": below(ended(ada)), "token": ada.token, "PATH": "/usr/bin:/bin"}
         told.append(
             subprocess.run(["sh", "-c", block], env=variables, capture_output=True, text=True, check=True).stdout
         )
@@ -69,7 +74,7 @@ def test_the_program_takes_each_decision_once_however_often_its_connection_break
     with running(app) as (url, server):
         ada = Person(url)
         path = ada.post("/v1/chinkway/tables", {"start": "host"}).headers["Location"]
-        following = follow(url, path, ada.token)
+        following = follow(f"{url}/v1", below(path), ada.token)
         got = [next(following)["version"]]
         for version in range(2, 5):
             for line in tuple(server.server_state.connections):
@@ -87,7 +92,7 @@ def test_the_program_takes_each_decision_once_however_often_its_connection_break
 
 def test_the_program_ends_with_what_a_problem_says(url: str, ada: Person) -> None:
     with pytest.raises(SystemExit) as refused:
-        next(written()(url, ended(ada), "evf_none"))
+        next(written()(f"{url}/v1", below(ended(ada)), "evf_none"))
     assert msgspec.json.decode(str(refused.value))["code"] == "unauthenticated"
 
 
