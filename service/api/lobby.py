@@ -25,7 +25,7 @@ from service.api.eventstream import (
     event_stream,
     ndjson_stream,
 )
-from service.api.requests import AnyRequest, accepts, converted, last_event_id, query, stream_identity
+from service.api.requests import AnyRequest, accepts, converted, header, query, stream_identity
 from service.auth.tokens import Identity
 from service.changes import Changes, Frame, LobbyAt, LobbyGone, LobbyReset, LobbyTable, Place, table
 from service.errors import Malformed, NotFound
@@ -181,7 +181,7 @@ def _value(text: str, name: str, kind: object) -> Value:
 
 def _since(request: AnyRequest) -> str | None:
     """Return the change after which to go on, None for the newest."""
-    last = last_event_id(request)
+    last = header(request, "Last-Event-ID")
     if last is not None:
         return converted(last, Place, "Last-Event-ID")
     return query(request, "since", Place, "") or None

@@ -21,7 +21,7 @@ from service.api.eventstream import (
     line_of,
     ndjson_stream,
 )
-from service.api.requests import AnyRequest, accepts, converted, identity, last_event_id, query, stream_identity
+from service.api.requests import AnyRequest, accepts, converted, identity, query, stream_identity
 from service.auth.tokens import Identity
 from service.errors import Malformed
 from service.inbox import PAGE, Inboxes, Reset, bell_of
@@ -82,7 +82,7 @@ class Tasks(Struct, frozen=True):
 async def events(request: AnyRequest) -> ASGIResponse:
     """Return notices after a number: a page of JSON, lines of NDJSON, or a stream."""
     who = await stream_identity(request)
-    last = last_event_id(request)
+    last = header(request, "Last-Event-ID")
     asked = query(request, "after", Number, -1)
     after = converted(last, Number, "Last-Event-ID") if last is not None else asked if asked >= 0 else None
     limit = query(request, "limit", NoticeCount, MAX_NOTICES)

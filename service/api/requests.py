@@ -291,11 +291,6 @@ def query(request: AnyRequest, name: str, kind: type[T], default: T) -> T:
     return converted(values[0], kind, name)
 
 
-def last_event_id(request: AnyRequest) -> str | None:
-    """Return the id of the last event that a stream's reader has; some send none as an empty one."""
-    return header(request, "Last-Event-ID") or None
-
-
 def converted(text: str, kind: type[T], name: str) -> T:
     """Return a piece of text as a value of this type; Malformed names the parameter."""
     try:

@@ -32,8 +32,8 @@ from service.api.requests import (
     already_has,
     body,
     converted,
+    header,
     identity,
-    last_event_id,
     no_body,
     once,
     only_at,
@@ -415,7 +415,7 @@ class TableRoutes:
         """Return decisions after a version: a page of JSON, lines of NDJSON, or a stream."""
         who = await stream_identity(request)
         asked = self._asked(request, who.account, eyes(request, who, AS))
-        last = last_event_id(request)
+        last = header(request, "Last-Event-ID")
         after = query(request, "after", Version, 0)
         if last is not None:
             after = converted(last, Version, "Last-Event-ID")
@@ -447,7 +447,7 @@ class TableRoutes:
         there = presence.attending(who.account, wanted.asked.table)
         if wanted.media == NDJSON:
             return ndjson_stream(request, who, reading, write=_line, during=there)
-        if reading.has_ended and last_event_id(request) is not None:
+        if reading.has_ended and header(request, "Last-Event-ID") is not None:
             await reading.aclose()
             return empty(204, HEADERS)
         return event_stream(request, who, reading, write=_event, during=there)

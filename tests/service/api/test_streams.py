@@ -183,13 +183,11 @@ def test_a_stream_is_resumed_exactly_after_the_last_event(table: Table) -> None:
         assert ids(stream.events(3)) == [8, 9, 10]
     with lined(table.url, f"{table.events}?after=3", table.host.token, "Last-Event-ID: 8") as stream:
         assert [decision["version"] for decision in stream.rest_of_lines()] == [9, 10]
-    with lined(table.url, f"{table.events}?after=8", table.host.token, "Last-Event-ID:") as stream:
-        assert [decision["version"] for decision in stream.rest_of_lines()] == [9, 10]
     page = table.host.get(f"{table.events}?after=3", Last_Event_ID="8").json()
     assert [decision["version"] for decision in page["decisions"]] == [9, 10]
 
 
-@pytest.mark.parametrize("last", ["x", "-1", "1.0", "01", "+1", "1 2", "9" * 17, "é"])
+@pytest.mark.parametrize("last", ["", "x", "-1", "1.0", "01", "+1", "1 2", "9" * 17, "é"])
 @pytest.mark.parametrize("accept", [EVENT_STREAM, NDJSON, "application/json"])
 def test_an_id_that_no_event_has_is_malformed(table: Table, last: str, accept: str) -> None:
     bearer = f"Authorization: Bearer {table.host.token}"
