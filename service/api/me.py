@@ -21,7 +21,7 @@ from service.api.eventstream import (
     line_of,
     ndjson_stream,
 )
-from service.api.requests import AnyRequest, accepts, converted, identity, query, stream_identity
+from service.api.requests import AnyRequest, accepts, converted, header, identity, query, stream_identity
 from service.auth.tokens import Identity
 from service.errors import Malformed
 from service.inbox import PAGE, Inboxes, Reset, bell_of
