@@ -9,6 +9,7 @@ told, for one viewer at a time; this one names the card.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -26,7 +27,7 @@ from tests.laws.audience import seen_by, tag_of
 from tests.laws.calls import Call, Moment, calls, is_of_a_table
 from tests.laws.matches import Match
 from tests.laws.pairs import Cast, call_of, cast, give, role_of
-from tests.laws.setups import MODULES, SERVED
+from tests.laws.setups import GAMES, MODULES, SERVED
 from tests.laws.stages import Said, Stage, staged
 from tests.laws.twins import reaching
 from tests.laws.worlds import begins_a_deal
@@ -57,11 +58,11 @@ class Shown:
     """
 
     match: Match
-    words: Words
     sent: dict[int | None, AnyTable]
     names: set[str] = field(default_factory=set)
     shown: list[dict[int | None, set[str]]] = field(default_factory=lambda: [{}])
     lasting: list[dict[int | None, set[str]]] = field(default_factory=lambda: [{}])
+    language: str = "en"
 
     def add(self, version: int) -> None:
         """Add what is shown by the decision that led to a version."""
@@ -83,7 +84,9 @@ class Shown:
         kind = dict(said.headers).get("content-type", "")
         lines = said.body.splitlines() if "ndjson" in kind else [said.body] if "json" in kind else []
         for line in lines:
-            self._hold(json.loads(line), len(self.shown) - 1, eyes, about)
+            told = json.loads(line)
+            self.language = told.get("language", "en") if isinstance(told, dict) else "en"
+            self._hold(told, len(self.shown) - 1, eyes, about)
 
     def _hold(self, told: Any, version: int, eyes: int | None, about: str) -> None:  # noqa: ANN401 any JSON
         match told:
@@ -115,11 +118,19 @@ class Shown:
         left = iter(lines)
         for event in self.match.decided[version - 1]:
             seen: Event = msgspec.convert(seen_by(event, eyes), type(event))
-            for expected, line in zip(self.words.tell(seen, names), left, strict=False):
+            words = _words(self.match.game.name, self.language)
+            for expected, line in zip(words.tell(seen, names), left, strict=False):
                 # These name ids, or what one table has in place of another's.
                 if not isinstance(event, Created | SeatTaken | SeatLeft):
                     assert line == expected, f"{about} is told {line}, not {expected}"
         assert not [*left]
+
+
+@cache
+def _words(game: str, language: str) -> Words:
+    found = GAMES.named(game)
+    assert found is not None
+    return Words(found, language)
 
 
 def _strings(told: Any) -> Iterator[str]:  # noqa: ANN401 any JSON
@@ -148,7 +159,7 @@ def test_no_answer_names_a_card_that_its_reader_was_not_shown(game: AnyGame, tur
 def _played(match: Match, versions: frozenset[int], stage: Stage, routes: Sequence[Endpoint]) -> int:
     """Play a match at a server, and have everybody ask at these versions; return how many answers there were."""
     people, told = cast(stage, match.taken), 0
-    shown = Shown(match, Words(match.game), {viewer: match.empty() for viewer in match.viewers})
+    shown = Shown(match, {viewer: match.empty() for viewer in match.viewers})
     orders = {e.c: e.order for events in match.decided for e in events if isinstance(e, Shuffled) and e.order}
     for table, entry, _ in match.versions():
         version = table.version
