@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.bench import readers
 from tests.bench.audience import Audience, Phase, Reader
 from tests.bench.clients import EventStream, Sent
@@ -9,8 +11,10 @@ from tests.bench.processes import rig
 from tests.bench.report import Sheet
 from tests.bench.size import LEAST
 from tests.bench.tables import Company
+from tests.sizes import CI
 
 
+@pytest.mark.skipif(not CI, reason="takes ten seconds: in CI, and with the laws")
 def test_every_reader_hears_of_every_event() -> None:
     with rig(floors=0, workers=1) as processes:
         sheet = readers.sheet(Company(processes), LEAST)

@@ -12,6 +12,7 @@ from service.auth.keys import FINGERPRINT_KEY
 from tests.served import Person
 from tests.service.cli.processes import Called, alone, person, together, until
 from tests.service.cli.test_metrics import Scrape
+from tests.sizes import CI
 from tests.stores import BINARIES, DURABLE, asking, free_port
 from tests.stores import serving as store_serving
 
@@ -47,6 +48,7 @@ def held(*urls: str) -> list[float]:
     return [sum(Scrape(url).of("reactor_leases").values()) for url in urls]
 
 
+@pytest.mark.skipif(not CI, reason="takes a quarter of a minute: in CI, and with the laws")
 def test_two_of_each_on_one_store_are_one_service_whoever_is_stopped_killed_or_ended(
     store: str, tmp_path: Path
 ) -> None:
