@@ -139,9 +139,10 @@ async def test_killed_at_any_point_and_run_by_two_at_once_it_tells_each_decision
         tables: list[AnyTable] = []
         while lives:
             async with connected(valkey_url) as one, connected(valkey_url) as other:
-                bots = BotMoves(one.tables, one.bots, Pause(0))
+                # Each moves the bots of the partitions that it holds.
+                bots, others = (BotMoves(parts.tables, parts.bots, Pause(0)) for parts in (one, other))
                 # They are killed as soon as the tables are through, and so before all of it is told.
-                async with pursuing(one, filling(one), bots, sleep=no_sleep), pursuing(other, filling(other)):
+                async with pursuing(one, filling(one), bots, sleep=no_sleep), pursuing(other, filling(other), others):
                     tables.append(await live(acting, lives.pop(), chance))
         async with connected(valkey_url) as parts, pursuing(parts, filling(parts)):
             for table in tables:
