@@ -99,6 +99,7 @@ async def test_it_is_what_the_tables_say_after_every_command_at_every_worker(val
         tables = [await opened(one, start=chance.choice(["full", "host"])) for _ in range(6)]
         filling = InboxFilling(one.log, one.inboxes)
         kinds: set[type[Task]] = set()
+        statuses: set[str] = set()
         for _ in range(sized(250, 600, 3_000)):
             acting, asking = chance.sample([one, other], 2)
             table = chance.choice(tables)
@@ -110,8 +111,9 @@ async def test_it_is_what_the_tables_say_after_every_command_at_every_worker(val
                 assert plain(page.tasks) == await expected(acting, tables, account)
                 assert page.next is None
                 kinds.update(map(type, page.tasks))
+            statuses.add((await newest(one, table)).status)
         assert kinds == {ToAct, ToStart}
-        assert {(await newest(one, table)).status for table in tables} >= {"playing", "ended"}
+        assert statuses >= {"playing", "ended"}
 
 
 async def test_a_host_may_start_with_as_few_as_the_game_takes(valkey_url: str) -> None:
