@@ -9,6 +9,7 @@ Each seat has an account and connections of its own. How its players hear of mov
 """
 
 import asyncio
+import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -306,6 +307,11 @@ class Streamed(_Heard):
         for stream in self._streams:
             stream.close()
 
+    async def play(self) -> None:
+        await super().play()
+        # A push can be faster than the answer, and the next table's requests go over the same connections.
+        await asyncio.gather(*self._answers.values())
+
     def send(self, seat: Seat, turn: int) -> None:
         before = self._answers.get(seat.number)
         if before is None or before.done():
@@ -446,6 +452,13 @@ class Evenfold:
     async def _play(self, kind: Kind, wanted: Round) -> Outcome:
         players = self._players[: wanted.tables]
         await asyncio.gather(*(each.connect() for each in players))
+        try:
+            return await self._round(kind, wanted, players)
+        finally:
+            for each in players:
+                each.close()
+
+    async def _round(self, kind: Kind, wanted: Round, players: list[Players]) -> Outcome:
         clock = Clock()
         tables: list[Table] = []
         if wanted.fresh:
@@ -461,8 +474,6 @@ class Evenfold:
         seconds, server, driver = time.perf_counter() - begun, cpu_s(pids) - server, time.process_time() - driver
         for table in tables:
             table.close()
-        for each in players:
-            each.close()
         took = sorted(clock.took)
         p50, p99 = (took[(len(took) - 1) * part // 100] * 1e3 for part in (50, 99))
         return Outcome(len(took), seconds, server, driver, p50, p99)
@@ -477,6 +488,5 @@ async def _connected(kind: Kind, players: Players, clock: Clock, deals: int) -> 
 async def _fresh(kind: Kind, players: Players, clock: Clock) -> None:
     """Play match after match, each at a table of its own, until the clock has stopped."""
     while not clock.stopped:
-        table = await _connected(kind, players, clock, 1)
-        await table.play()
-        table.close()
+        with contextlib.closing(await _connected(kind, players, clock, 1)) as table:
+            await table.play()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.__main__ import main
-from tests.service.cli.processes import Called, Outcome, Server, serving
+from tests.service.cli.processes import CLEAN, Called, Outcome, Server, serving
 
 
 @pytest.fixture(scope="session")
@@ -20,9 +20,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Called:
     """Give the command line as a function: `called("serve", "--port", "0", EVENFOLD_WORKERS="0")`."""
-    for name in os.environ:
-        if name.startswith("EVENFOLD_"):
-            monkeypatch.delenv(name)
+    for name in os.environ.keys() - CLEAN.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("LANG", CLEAN["LANG"])
 
     def call(*arguments: str, **variables: str) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["evenfold", *arguments])

@@ -25,9 +25,9 @@ PATIENCE_S = 30.0
 
 # Many people come from one address here, and fast.
 _UNLIMITED = {"EVENFOLD_RATE_LIMIT": "0", "EVENFOLD_SIGN_UP_LIMIT": "0", "EVENFOLD_STREAM_LIMIT": "0"}
-# What is told is told in English, wherever the tests run.
-_CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("EVENFOLD_", "LC_", "LANG"))}
-_CLEAN["LANG"] = "C.UTF-8"
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("EVENFOLD_", "LC_", "LANG"))}
+CLEAN["LANG"] = "C.UTF-8"
+"""The environment of every command: without settings of ours, and told in English wherever the tests run."""
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -35,7 +35,7 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command(*arguments),
         cwd=ROOT,
-        env={**_CLEAN, **variables},
+        env={**CLEAN, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -141,7 +141,7 @@ def starting(folder: Path, *arguments: str, **variables: str) -> Iterator[Server
         subprocess.Popen(
             command("serve", *where, *arguments),
             cwd=ROOT,
-            env={**_CLEAN, **_UNLIMITED, **variables},
+            env={**CLEAN, **_UNLIMITED, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
@@ -228,7 +228,7 @@ def beginning(says: Path, arguments: Sequence[str], variables: Mapping[str, str]
         subprocess.Popen(
             command(*arguments),
             cwd=ROOT,
-            env={**_CLEAN, **_UNLIMITED, **variables},
+            env={**CLEAN, **_UNLIMITED, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=complaints,
