@@ -158,7 +158,7 @@ class Connection(asyncio.Protocol):
         if self.transport.is_closing():
             return
         if not exchange.keep_alive:
-            self._end(linger=self._unread or not exchange.whole)
+            self._end(linger=self._unread or not exchange.whole, at_once=exchange.cut_short)
             return
         if self._waiting:
             self._start(self._waiting.popleft())
@@ -353,8 +353,11 @@ class Connection(asyncio.Protocol):
         else:
             self._end(linger=True)
 
-    def _end(self, *, linger: bool) -> None:
-        """Close: for writing alone where the client may still be sending, for a reset would take the answer away."""
+    def _end(self, *, linger: bool, at_once: bool = False) -> None:
+        """Close: for writing alone where the client may still be sending, for a reset would take the answer away.
+
+        What is left of the answer is soon given up where it is to end `at_once`.
+        """
         self._last = True
         self._unfed.clear()
         if linger and self.transport.can_write_eof():
@@ -363,7 +366,7 @@ class Connection(asyncio.Protocol):
             self._await("closing", self.bounds.linger_s)
         else:
             self.transport.close()
-            self._await("closing", self.bounds.stall_s)
+            self._await("closing", self.bounds.linger_s if at_once else self.bounds.stall_s)
 
     # Time
 

@@ -88,6 +88,7 @@ class Exchange:
         "_wants_continue",
         "_winding_up",
         "answered",
+        "cut_short",
         "gone",
         "keep_alive",
         "size",
@@ -106,6 +107,7 @@ class Exchange:
         self.whole = False  # the body has come in
         self.started = False
         self.answered = False
+        self.cut_short = False  # it would have gone on for ever
         self.gone = False  # the client is
         self._line = line
         self._scope = scope
@@ -153,6 +155,7 @@ class Exchange:
         """Learn that the server ends: what would go on for ever is to be brought to its end."""
         self.keep_alive = False
         self._winding_up = True
+        self.cut_short = self._at_end is not None
         self._end()
 
     def _wake(self) -> None:
@@ -228,6 +231,7 @@ class Exchange:
     def at_end(self, call: Callable[[], None]) -> None:
         """Have this called when nobody wants the rest of the answer: at once if that is so already, else once."""
         self._at_end = call
+        self.cut_short = self._winding_up
         if self.gone or self.answered or self._winding_up:
             self._end()
 
