@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 ARGS ?=
+# Two test processes a core: many tests wait, for clocks and for processes of their own.
+TESTERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))' 2>/dev/null || echo auto)
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -22,7 +24,7 @@ serve: $(VENV)/.runtime ## Serve with a store of its own and print the address (
 	@$(VENV)/bin/evenfold serve $(ARGS)
 
 test: $(VENV)/.dev ## Run every test, what takes long at a small size (ARGS="-k capture …")
-	@$(RUN) pytest -n auto $(ARGS)
+	@$(RUN) pytest -n $(TESTERS) $(ARGS)
 
 check: lint types contracts licences unit ## Lint, types, import contracts, licences, unit tests: under two minutes
 

@@ -29,6 +29,7 @@ from service.api import (
 from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
+from service.api.events import EventRoutes
 from service.api.eventstream import Streams, streaming
 from service.api.forwarded import Proxies
 from service.api.records import RecordRoutes
@@ -115,6 +116,14 @@ class Service:
     stories: Stories
     transparency: Transparency
 
+    async def close(self) -> None:
+        """End what each part still does, those that need others first."""
+        await self.live.close()
+        await self.presence.close()
+        await self.changes.close()
+        await self.tables.drain()
+        await self.log.close()
+
 
 @asynccontextmanager
 async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIterator[Service]:
@@ -132,13 +141,12 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         streaming(settings.limits.streams) as streams,
     ):
         await require(redis, settings.redis, settings.durability)
-        keyring = Keyring(redis, signer, sources.clock or utc_ms)
+        clock = sources.clock or utc_ms
+        keyring = Keyring(redis, signer, clock)
         await keyring.enter()
-        transparency = Transparency(redis, signer, sources.clock or utc_ms)
         log = Log(redis, durability=settings.durability)
         attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
-        inboxes = Inboxes(redis, log.call)
-        presence = Presence(redis, sources.seen_at)
+        inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
         tables = Tables(
             log,
             known,
@@ -151,46 +159,40 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             attendance=attendance,
             presence=presence,
         )
-        live = Live(log, tables)
         presence.begin(tables.has_part)
-        lobby = Lobby(redis)
-        changes = Changes(lobby, log)
+        parts = Service(
+            settings=settings,
+            redis=redis,
+            games=known,
+            bots=seatable,
+            log=log,
+            tables=tables,
+            accounts=accounts,
+            tokens=tokens,
+            vigil=vigil,
+            tickets=Tickets(redis, tokens),
+            streams=streams,
+            live=Live(log, tables),
+            rates=Rates(settings.limits.requests, sources.monotonic_ns),
+            proxies=Proxies(settings.trust),
+            sign_ups=SignUps(redis, settings.limits.sign_ups, secret, clock),
+            erasing=Erasing(tables, attendance, presence, inboxes, accounts, tokens),
+            lobby=lobby,
+            changes=Changes(lobby, log),
+            presence=presence,
+            inboxes=inboxes,
+            todo=Todo(attendance, inboxes, log, known),
+            watch=watch,
+            sheets=shared,
+            records=Records(log, tables, signer, clock),
+            keyring=keyring,
+            stories=Stories(tables, accounts),
+            transparency=Transparency(redis, signer, clock),
+        )
         try:
-            yield Service(
-                settings=settings,
-                redis=redis,
-                games=known,
-                bots=seatable,
-                log=log,
-                tables=tables,
-                accounts=accounts,
-                tokens=tokens,
-                vigil=vigil,
-                tickets=Tickets(redis, tokens),
-                streams=streams,
-                live=live,
-                rates=Rates(settings.limits.requests, sources.monotonic_ns),
-                proxies=Proxies(settings.trust),
-                sign_ups=SignUps(redis, settings.limits.sign_ups, secret, sources.clock or utc_ms),
-                erasing=Erasing(tables, attendance, presence, inboxes, accounts, tokens),
-                lobby=lobby,
-                changes=changes,
-                presence=presence,
-                inboxes=inboxes,
-                todo=Todo(attendance, inboxes, log, known),
-                watch=watch,
-                sheets=shared,
-                records=Records(log, tables, signer, sources.clock or utc_ms),
-                keyring=keyring,
-                stories=Stories(tables, accounts),
-                transparency=transparency,
-            )
+            yield parts
         finally:
-            await live.close()
-            await presence.close()
-            await changes.close()
-            await tables.drain()
-            await log.close()
+            await parts.close()
 
 
 @asynccontextmanager
@@ -208,7 +210,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
     per_game = (
         route
         for game in known
-        for made in (TableRoutes(game), StoryRoutes(game), RecordRoutes(game))
+        for made in (TableRoutes(game), EventRoutes(game), StoryRoutes(game), RecordRoutes(game))
         for route in made.endpoints()
     )
     return (

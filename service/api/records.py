@@ -11,8 +11,8 @@ from events.table import TableEvent
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.eventstream import NDJSON
+from service.api.gameroutes import TABLE, VIEW_HEADERS, GameRoutes, Past, typed
 from service.api.requests import AnyRequest, identity, query
-from service.api.tables import TABLE, VIEW_HEADERS, Past, typed
 from service.audit.checkpoints import Checkpoint, Stream
 from service.audit.keyring import Keyring, PublicKeys
 from service.audit.record import Header, Trailer
@@ -21,7 +21,6 @@ from service.audit.transparency import Consistency, Inclusion, Index, Leaf, Sign
 from service.auth.scopes import PERSON
 from service.game import AnyGame
 from service.referee import NEUTRAL
-from service.tables import Asked
 
 MAX_LEAVES = 1_000
 FRESH = {"Cache-Control": "no-store"}
@@ -59,90 +58,90 @@ class Leaves(Struct, frozen=True):
     next: Index | None
 
 
-class RecordRoutes:
+class RecordRoutes(GameRoutes):
     """What is vouched for at the tables of one game."""
 
     def __init__(self, game: AnyGame) -> None:
         """Make the routes of this game."""
-        self._game = game
-        self._path = f"/v1/{game.name}/tables/{{table}}"
-        self._kind = game.name.title().replace("_", "")
+        super().__init__(game)
         self._logged = typed(Logged, NEUTRAL | game.commands, TableEvent | game.projection.events)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the routes."""
-        return (
-            Endpoint(
-                method="GET",
-                path=f"{self._path}/record",
-                name=f"get{self._kind}Record",
-                summary="The whole log of a table that has ended, opened and signed, to be checked without us.",
-                about="""
-                A header line, each entry of the log as its exact bytes, one a line, and a trailer line with the
-                signature; `evenfold verify` checks it, and `/docs/record` tells how anybody can. Until play has ended
-                it is refused with 409 `not_ended`. A token of scope `bot` alone gets none.
-                """,
-                handler=self.record,
-                parameters=(TABLE,),
-                answers={200: None},
-                media={NDJSON: (Header, self._logged, Trailer)},
-                errors=(400, 401, 403, 404, 409, 429, 503),
-                scope=PERSON,
-                tag=self._game.name,
-            ),
-            Endpoint(
-                method="GET",
-                path=f"{self._path}/inclusion",
-                name=f"get{self._kind}Inclusion",
-                summary="The proof that a version of the table, its last by default, is in the transparency log.",
-                about="""
-                A table is logged a moment after play has ended: until then 404. `evenfold verify --proof` checks the
-                answer together with the record.
-                """,
-                handler=self.inclusion,
-                parameters=(TABLE, Parameter("version", "query", Past, "A version at which the table had ended.")),
-                answers={200: Inclusion},
-                errors=(400, 401, 404, 429, 503),
-                tag=self._game.name,
-            ),
-            Endpoint(
-                method="GET",
-                path=f"{self._path}/checkpoint",
-                name=f"get{self._kind}Checkpoint",
-                summary="The version and head of a table's log now, signed: evidence to keep.",
-                about="""
-                A log that is cut or decided anew later does not go through the heads that were vouched for:
-                `evenfold verify --checkpoint` finds that out.
-                """,
-                handler=self.checkpoint,
-                parameters=(TABLE,),
-                answers={200: Checkpoint},
-                errors=(400, 401, 404, 429, 503),
-                tag=self._game.name,
-            ),
+        return (self._get_record(), self._get_inclusion(), self._get_checkpoint())
+
+    def _get_record(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self.table}/record",
+            name=f"get{self.kind}Record",
+            summary="The whole log of a table that has ended, opened and signed, to be checked without us.",
+            about="""
+            A header line, each entry of the log as its exact bytes, one a line, and a trailer line with the
+            signature; `evenfold verify` checks it, and `/docs/record` tells how anybody can. Until play has ended
+            it is refused with 409 `not_ended`. A token of scope `bot` alone gets none.
+            """,
+            handler=self.record,
+            parameters=(TABLE,),
+            answers={200: None},
+            media={NDJSON: (Header, self._logged, Trailer)},
+            errors=(400, 401, 403, 404, 409, 429, 503),
+            scope=PERSON,
+            tag=self.game.name,
+        )
+
+    async def record(self, request: AnyRequest) -> ASGIResponse:
+        """Return the record of a table that has ended."""
+        who = await identity(request, PERSON)
+        record = await _records(request).record(self.asked(request, who.account))
+        return ASGIStreamingResponse(iterator=record, media_type=NDJSON, headers=dict(VIEW_HEADERS))
+
+    def _get_inclusion(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self.table}/inclusion",
+            name=f"get{self.kind}Inclusion",
+            summary="The proof that a version of the table, its last by default, is in the transparency log.",
+            about="""
+            A table is logged a moment after play has ended: until then 404. `evenfold verify --proof` checks the
+            answer together with the record.
+            """,
+            handler=self.inclusion,
+            parameters=(TABLE, Parameter("version", "query", Past, "A version at which the table had ended.")),
+            answers={200: Inclusion},
+            errors=(400, 401, 404, 429, 503),
+            tag=self.game.name,
         )
 
     async def inclusion(self, request: AnyRequest) -> ASGIResponse:
         """Return the proof that a version of a table is in the transparency log."""
         who = await identity(request)
         version = query(request, "version", Past, 0)
-        stream, newest = await _records(request).newest(self._asked(request, who.account))
+        stream, newest = await _records(request).newest(self.asked(request, who.account))
         return answer(await _transparency(request).inclusion(stream, version or newest), headers=FRESH)
 
-    async def record(self, request: AnyRequest) -> ASGIResponse:
-        """Return the record of a table that has ended."""
-        who = await identity(request, PERSON)
-        record = await _records(request).record(self._asked(request, who.account))
-        return ASGIStreamingResponse(iterator=record, media_type=NDJSON, headers=dict(VIEW_HEADERS))
+    def _get_checkpoint(self) -> Endpoint:
+        return Endpoint(
+            method="GET",
+            path=f"{self.table}/checkpoint",
+            name=f"get{self.kind}Checkpoint",
+            summary="The version and head of a table's log now, signed: evidence to keep.",
+            about="""
+            A log that is cut or decided anew later does not go through the heads that were vouched for:
+            `evenfold verify --checkpoint` finds that out.
+            """,
+            handler=self.checkpoint,
+            parameters=(TABLE,),
+            answers={200: Checkpoint},
+            errors=(400, 401, 404, 429, 503),
+            tag=self.game.name,
+        )
 
     async def checkpoint(self, request: AnyRequest) -> ASGIResponse:
         """Return a checkpoint of a table."""
         who = await identity(request)
-        vouched = await _records(request).checkpoint(self._asked(request, who.account))
+        vouched = await _records(request).checkpoint(self.asked(request, who.account))
         return answer(vouched, headers=FRESH)
-
-    def _asked(self, request: AnyRequest, account: str) -> Asked:
-        return Asked(account, self._game.name, request.path_params["table"])
 
 
 async def keys(request: AnyRequest) -> ASGIResponse:

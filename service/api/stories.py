@@ -11,13 +11,12 @@ from events.base import MAX_SEATS, GameName, Millis, Version
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.eyes import AS, SCOPE_OF_AS, eyes
+from service.api.gameroutes import AFTER, AT, JSON, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
 from service.api.language import LANGUAGE, liked
 from service.api.requests import AnyRequest, accepts, identity, query
-from service.api.tables import AFTER, AT, JSON, TABLE, VIEW_HEADERS, at, typed, view_of
 from service.auth.scopes import PERSON
 from service.game import AnyGame
 from service.story import PAGE, Chapter, Stories
-from service.tables import Asked, Tables
 from service.words import languages
 from service.words.telling import Step
 
@@ -64,14 +63,12 @@ class Story(Struct, frozen=True):
     next: Version | None
 
 
-class StoryRoutes:
+class StoryRoutes(GameRoutes):
     """What the tables of one game have been through."""
 
     def __init__(self, game: AnyGame) -> None:
         """Make the routes of this game."""
-        self._game = game
-        self._path = f"/v1/{game.name}/tables/{{table}}"
-        self._kind = game.name.title().replace("_", "")
+        super().__init__(game)
         self._languages = languages(game)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -80,8 +77,8 @@ class StoryRoutes:
         return (
             Endpoint(
                 method="GET",
-                path=f"{self._path}/story",
-                name=f"get{self._kind}Story",
+                path=f"{self.table}/story",
+                name=f"get{self.kind}Story",
                 summary="The decisions after a version in words, as you may see them.",
                 about=f"""
                 In the language that `Accept-Language` likes best of {told_in}; English otherwise. People are called by
@@ -100,29 +97,29 @@ class StoryRoutes:
                 headers=("Content-Language",),
                 errors=(400, 401, 403, 404, 406, 409, 429, 503),
                 scope_of=SCOPE_OF_AS,
-                tag=self._game.name,
+                tag=self.game.name,
             ),
             Endpoint(
                 method="GET",
-                path=f"{self._path}/views",
-                name=f"get{self._kind}Views",
+                path=f"{self.table}/views",
+                name=f"get{self.kind}Views",
                 summary="A version of a table that has ended, with all hands: as each of its seats saw it.",
                 about="""
                 Until play has ended it is refused with 409 `not_ended`. A token of scope `bot` alone gets none of it.
                 """,
                 handler=self.views,
                 parameters=(TABLE, AT),
-                answers={200: typed(Views, view_of(self._game))},
+                answers={200: typed(Views, view_of(self.game))},
                 errors=(400, 401, 403, 404, 409, 429, 503),
                 scope=PERSON,
-                tag=self._game.name,
+                tag=self.game.name,
             ),
         )
 
     async def story(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions in words: a page of JSON, or all to the newest as plain text."""
         who = await identity(request)
-        asked = Asked(who.account, self._game.name, request.path_params["table"], eyes=eyes(request, who, AS))
+        asked = self.asked(request, who.account, eyes(request, who, AS))
         after, limit = query(request, "after", Version, 0), query(request, "limit", Count, PAGE)
         language = liked(request, self._languages)
         media = accepts(request, JSON, PLAIN)
@@ -134,14 +131,13 @@ class StoryRoutes:
             return ASGIStreamingResponse(iterator=pages, media_type=PLAIN, headers=headers)
         chapter = await stories.chapter(asked, language, after, limit)
         decisions = tuple(Told(step.version, step.at, step.who, step.lines) for step in chapter.steps)
-        return answer(Story(self._game.name, language, decisions, chapter.next), headers=headers)
+        return answer(Story(self.game.name, language, decisions, chapter.next), headers=headers)
 
     async def views(self, request: AnyRequest) -> ASGIResponse:
         """Return every seat's view of a version, the newest if none is named."""
         who = await identity(request, PERSON)
-        asked = Asked(who.account, self._game.name, request.path_params["table"], eyes="all")
-        tables: Tables = request.app.state.tables
-        version, views = await tables.views(asked, at(request))
+        asked = self.asked(request, who.account, "all")
+        version, views = await tables_of(request).views(asked, at(request))
         return answer(Views(version, views), headers=VIEW_HEADERS)
 
 

@@ -1,71 +1,44 @@
 """Routes of tables, made anew for each game: its options, commands, events and views are typed in all of them."""
 
-from collections.abc import AsyncIterator, Awaitable
-from functools import lru_cache
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_type_hints
+from collections.abc import Awaitable
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
-from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Decision, Id, Seat, Version, whole
+from events.base import Seat, whole
 from events.table import Nonce, SeatTaken, StartRule, TableEvent
 from service.actions import Actions
-from service.api.answers import BotName, Decisions, Done, Seated, Word, answer, empty, encoded
+from service.api.answers import BotName, Done, Seated, answer, empty
 from service.api.endpoint import Endpoint, Link, Parameter
-from service.api.eventstream import (
-    EVENT_STREAM,
-    HEADERS,
-    NDJSON,
-    Events,
-    Sent,
-    Streams,
-    event_of,
-    event_stream,
-    ndjson_stream,
-)
-from service.api.eyes import AS, AS_ONE, SCOPE_OF_AS, eyes
+from service.api.eyes import AS_ONE, SCOPE_OF_AS, eyes
+from service.api.gameroutes import AT, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
 from service.api.requests import (
     AnyRequest,
-    accepts,
     already_has,
     body,
-    converted,
-    header,
     identity,
     no_body,
     once,
     only_at,
     prefers_view,
-    query,
     require,
-    stream_identity,
 )
 from service.auth.scopes import HOST, PLAY
-from service.auth.tokens import Identity
-from service.errors import Malformed
-from service.eyes import Wanted
 from service.game import AnyGame, AnyView, Command
-from service.live import Frame, Live
-from service.log import PAGE
 from service.presence import Attendees, Presence
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
-from service.tables import Asked, Page, Tables
+from service.tables import Asked
 from service.tables import Done as Decided
 
 OPTIONS = TypeVar("OPTIONS")
 
-JSON = "application/json"
-VIEW_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
 PRESENCE_HEADERS = {"Cache-Control": "private, no-store", "Vary": "Authorization"}
 
 Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
 Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
 Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
-Count = Annotated[int, Meta(ge=1, le=PAGE)]
-EventId = Annotated[str, Meta(pattern=whole("(0|[1-9][0-9]{0,15})"), examples=["41"])]
-Past = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class NewTable(Struct, Generic[OPTIONS], frozen=True, forbid_unknown_fields=True):
@@ -93,14 +66,6 @@ class TakeSeat(Struct, frozen=True, forbid_unknown_fields=True):
     bot: BotName | UnsetType = UNSET
 
 
-class _Following(NamedTuple):
-    """A stream that is wanted: of which table, after which version, as which media type."""
-
-    asked: Asked
-    after: int
-    media: str
-
-
 IDEMPOTENCY_KEY = Parameter(
     "Idempotency-Key",
     "header",
@@ -112,17 +77,7 @@ IF_MATCH = Parameter(
 )
 IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
 PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
-TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
-AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
-AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
-FOLLOW = Parameter("follow", "query", bool, "Whether lines go on to come as things happen; a page of JSON ends.")
-LAST_EVENT_ID = Parameter(
-    "Last-Event-ID",
-    "header",
-    EventId,
-    "The id of the last event that came: as `after`, which it beats. Browsers send it when they come again.",
-)
-LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
+
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
 # The table of an answer, and that of its request, for the routes that these lead to.
@@ -133,17 +88,14 @@ _SINCE = {**_SAME, "after": "$response.body#/version"}
 _take_seat = msgspec.json.Decoder(TakeSeat)
 
 
-class TableRoutes:
+class TableRoutes(GameRoutes):
     """The routes of one game's tables: each a value, which the document is made from, and its handler below."""
 
     def __init__(self, game: AnyGame) -> None:
         """Make the routes of this game."""
-        self._game = game
+        super().__init__(game)
         self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
         self._command = msgspec.json.Decoder(self.commands)
-        self._path = f"/v1/{game.name}/tables"
-        # In the names of operations, which generated clients turn into functions: a title may have accents.
-        self._kind = game.name.title().replace("_", "")
         self._event_types = TableEvent | game.projection.events
         self._view_type = view_of(game)
         self._done_type = typed(Done, self._event_types, self._view_type)
@@ -151,7 +103,7 @@ class TableRoutes:
     @property
     def commands(self) -> object:
         """The union of all that a seat or the host may post at a table of this game."""
-        return self._game.commands | Resign | Abandon
+        return self.game.commands | Resign | Abandon
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the routes, typed for this game."""
@@ -163,35 +115,34 @@ class TableRoutes:
             self._post_start(),
             self._get_actions(),
             self._post_command(),
-            self._get_events(),
             self._get_presence(),
         )
 
     def _post_table(self) -> Endpoint:
         return Endpoint(
             method="POST",
-            path=self._path,
-            name=f"open{self._kind}Table",
-            summary=f"Open a table of {self._game.title} as its host.",
+            path=self.tables,
+            name=f"open{self.kind}Table",
+            summary=f"Open a table of {self.game.title} as its host.",
             about="""
             Whoever opens a table is its host, and sits down like everybody else, at `…/seats`. What is left out of the
             options has its default; options that contradict each other are refused with 409 `options_conflict`.
             """,
             links=(
-                Link(f"get{self._kind}Table", _OPENED),
-                Link(f"take{self._kind}Seat", _OPENED),
-                Link(f"get{self._kind}Actions", _OPENED),
-                Link(f"post{self._kind}Command", _OPENED),
-                Link(f"get{self._kind}Events", _OPENED),
+                Link(f"get{self.kind}Table", _OPENED),
+                Link(f"take{self.kind}Seat", _OPENED),
+                Link(f"get{self.kind}Actions", _OPENED),
+                Link(f"post{self.kind}Command", _OPENED),
+                Link(f"get{self.kind}Events", _OPENED),
             ),
             handler=self.create,
-            body=typed(NewTable, self._game.projection.options),
+            body=typed(NewTable, self.game.projection.options),
             parameters=(IDEMPOTENCY_KEY,),
             answers={201: self._view_type},
             headers=("ETag", "Location"),
             errors=(400, 401, 403, 409, 413, 415, 422, 429, 503),
             scope=HOST,
-            tag=self._game.name,
+            tag=self.game.name,
             socket=True,
         )
 
@@ -199,39 +150,39 @@ class TableRoutes:
         """Open a table."""
         who = await identity(request, HOST)
         wanted = await body(request, self._new_table)
-        tables = _tables(request)
+        tables = tables_of(request)
         command = self._create(wanted)
-        done = await tables.create(who.account, self._game, command, once(request, who.account))
+        done = await tables.create(who.account, self.game, command, once(request, who.account))
         view = await tables.view_after(done)
-        return answer(view, 201, {"Location": f"{self._path}/{view.table}", **_view_headers(view)})
+        return answer(view, 201, {"Location": f"{self.tables}/{view.table}", **_view_headers(view)})
 
     def _get_table(self) -> Endpoint:
         return Endpoint(
             method="GET",
-            path=f"{self._path}/{{table}}",
-            name=f"get{self._kind}Table",
+            path=self.table,
+            name=f"get{self.kind}Table",
             summary="The table as you may see it, now or at a version.",
             about="""
             `to_act` names the seats that must act now, `version` is also the `ETag`: with `If-None-Match` a look at
             what you know already costs next to nothing. A past version (`at`) is shown with the rights you have today.
             Once play has ended `as` shows it through the eyes of any seat; all of them are at `…/views`.
             """,
-            links=(Link(f"get{self._kind}Actions", _SAME), Link(f"get{self._kind}Events", _SINCE)),
+            links=(Link(f"get{self.kind}Actions", _SAME), Link(f"get{self.kind}Events", _SINCE)),
             handler=self.look,
             parameters=(TABLE, AT, AS_ONE, IF_NONE_MATCH),
             answers={200: self._view_type, 304: None},
             headers=("ETag",),
             errors=(400, 401, 403, 404, 409, 429, 503),
             scope_of=SCOPE_OF_AS,
-            tag=self._game.name,
+            tag=self.game.name,
         )
 
     async def look(self, request: AnyRequest) -> ASGIResponse:
         """Return the table as its viewer may see it, now or at a version."""
         who = await identity(request)
-        asked = self._asked(request, who.account, eyes(request, who, AS_ONE))
+        asked = self.asked(request, who.account, eyes(request, who, AS_ONE))
         version = at(request)
-        _, (view,) = await _tables(request).views(asked, version)
+        _, (view,) = await tables_of(request).views(asked, version)
         if version is not None:
             # Of a past version the seat held today decides what is seen: it has no tag, for the seat may change.
             return answer(view, headers=VIEW_HEADERS)
@@ -243,18 +194,18 @@ class TableRoutes:
     def _post_seat(self) -> Endpoint:
         return Endpoint(
             method="POST",
-            path=f"{self._path}/{{table}}/seats",
-            name=f"take{self._kind}Seat",
+            path=f"{self.table}/seats",
+            name=f"take{self.kind}Seat",
             summary="Take a seat, or seat a bot as the host.",
             about="""
             An account sits once at a table. Unless the table was opened with `start` `host`, the last seat taken starts
             play. A `nonce` is your share in all of the table's shuffles; it is public from then on.
             """,
             links=(
-                Link(f"get{self._kind}Table", _SAME),
-                Link(f"get{self._kind}Actions", _SAME),
-                Link(f"leave{self._kind}Seat", _SAME),
-                Link(f"start{self._kind}Table", _SAME),
+                Link(f"get{self.kind}Table", _SAME),
+                Link(f"get{self.kind}Actions", _SAME),
+                Link(f"leave{self.kind}Seat", _SAME),
+                Link(f"start{self.kind}Table", _SAME),
             ),
             handler=self.sit,
             body=TakeSeat,
@@ -264,7 +215,7 @@ class TableRoutes:
             errors=COMMAND_ERRORS,
             scope=PLAY,
             scope_of={"a body with `bot`": HOST},
-            tag=self._game.name,
+            tag=self.game.name,
             socket=True,
         )
 
@@ -282,8 +233,8 @@ class TableRoutes:
     def _delete_seat(self) -> Endpoint:
         return Endpoint(
             method="DELETE",
-            path=f"{self._path}/{{table}}/seats/me",
-            name=f"leave{self._kind}Seat",
+            path=f"{self.table}/seats/me",
+            name=f"leave{self.kind}Seat",
             summary="Stand up before play.",
             handler=self.leave,
             parameters=(TABLE, IF_MATCH, PREFER),
@@ -291,7 +242,7 @@ class TableRoutes:
             headers=("Preference-Applied",),
             errors=(400, 401, 403, 404, 409, 412, 413, 429, 503),
             scope=PLAY,
-            tag=self._game.name,
+            tag=self.game.name,
         )
 
     async def leave(self, request: AnyRequest) -> ASGIResponse:
@@ -304,8 +255,8 @@ class TableRoutes:
     def _post_start(self) -> Endpoint:
         return Endpoint(
             method="POST",
-            path=f"{self._path}/{{table}}/start",
-            name=f"start{self._kind}Table",
+            path=f"{self.table}/start",
+            name=f"start{self.kind}Table",
             summary="Start play with the seats taken, as the host.",
             handler=self.start,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
@@ -313,7 +264,7 @@ class TableRoutes:
             headers=("Preference-Applied",),
             errors=COMMAND_ERRORS,
             scope=HOST,
-            tag=self._game.name,
+            tag=self.game.name,
             socket=True,
         )
 
@@ -327,8 +278,8 @@ class TableRoutes:
     def _post_command(self) -> Endpoint:
         return Endpoint(
             method="POST",
-            path=f"{self._path}/{{table}}/commands",
-            name=f"post{self._kind}Command",
+            path=f"{self.table}/commands",
+            name=f"post{self.kind}Command",
             summary="Take one command.",
             about="""
             The answer is the decision that the command became. `turn` names the prompt it is meant for: if that is over
@@ -336,7 +287,7 @@ class TableRoutes:
             `table.resign` and, from the host, `table.abandon` are taken in every game. A refusal lists what would be
             legal.
             """,
-            links=(Link(f"get{self._kind}Actions", _SAME), Link(f"get{self._kind}Events", _SINCE)),
+            links=(Link(f"get{self.kind}Actions", _SAME), Link(f"get{self.kind}Events", _SINCE)),
             handler=self.command,
             body=self.commands,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
@@ -345,7 +296,7 @@ class TableRoutes:
             errors=COMMAND_ERRORS,
             scope=PLAY,
             scope_of={"`table.abandon`": HOST},
-            tag=self._game.name,
+            tag=self.game.name,
             socket=True,
         )
 
@@ -360,103 +311,33 @@ class TableRoutes:
     def _get_actions(self) -> Endpoint:
         return Endpoint(
             method="GET",
-            path=f"{self._path}/{{table}}/actions",
-            name=f"get{self._kind}Actions",
+            path=f"{self.table}/actions",
+            name=f"get{self.kind}Actions",
             summary="What you may do now: each entry of `legal` is a complete body for the commands' route.",
             about="""
             A client that knows no rules plays by posting one of them whenever there are any. Types of command with too
             many bodies to list stand in `open`, each with the JSON Schema of its body and an example; `complete` is
             false then. `refused` says why the other types are not legal now.
             """,
-            links=(Link(f"post{self._kind}Command", _SAME, "$response.body#/legal/0"),),
+            links=(Link(f"post{self.kind}Command", _SAME, "$response.body#/legal/0"),),
             handler=self.actions,
             parameters=(TABLE,),
-            answers={200: typed(Actions, self._game.commands)},
+            answers={200: typed(Actions, self.game.commands)},
             errors=(400, 401, 404, 429, 503),
-            tag=self._game.name,
+            tag=self.game.name,
         )
 
     async def actions(self, request: AnyRequest) -> ASGIResponse:
         """Return what the viewer's seat may do now."""
         who = await identity(request)
-        found = await _tables(request).actions(self._asked(request, who.account))
+        found = await tables_of(request).actions(self.asked(request, who.account))
         return answer(found, headers=VIEW_HEADERS)
-
-    def _get_events(self) -> Endpoint:
-        return Endpoint(
-            method="GET",
-            path=f"{self._path}/{{table}}/events",
-            name=f"get{self._kind}Events",
-            summary="The decisions after a version, as you may see them; as a stream too.",
-            about="""
-            - `application/json`: a page, whose `next` is what to ask `after` for the next page.
-            - `application/x-ndjson`: all of them, one on each line, up to the newest; with `follow=true` what happens
-              from then on too, as it happens. An empty line says that the stream is alive.
-            - `text/event-stream`: the same as server-sent events. An event's id is the version, so that whoever comes
-              again with `Last-Event-ID` goes on exactly there.
-
-            Besides `decision`s a stream tells `reset` (what you have does not count: look at the table anew, the stream
-            goes on after this version), `lagged` (you were too slow: come again from this version) and `ended` (play
-            has ended). Who comes again after that with `Last-Event-ID` gets 204. More at `/docs/streams`.
-
-            Once play has ended `as` shows them through the eyes of any seat, or with what `all` seats saw together.
-            """,
-            handler=self.events,
-            parameters=(TABLE, AFTER, LIMIT, FOLLOW, AS, LAST_EVENT_ID),
-            answers={200: typed(Decisions, self._event_types), 204: None},
-            media={NDJSON: (typed(Decision, self._event_types), Word), EVENT_STREAM: Events},
-            errors=(400, 401, 403, 404, 406, 409, 429, 503),
-            ticketed=True,
-            scope_of=SCOPE_OF_AS,
-            tag=self._game.name,
-        )
-
-    async def events(self, request: AnyRequest) -> ASGIResponse:
-        """Return decisions after a version: a page of JSON, lines of NDJSON, or a stream."""
-        who = await stream_identity(request)
-        asked = self._asked(request, who.account, eyes(request, who, AS))
-        last = header(request, "Last-Event-ID")
-        after = query(request, "after", Version, 0)
-        if last is not None:
-            after = converted(last, Version, "Last-Event-ID")
-        limit = query(request, "limit", Count, PAGE)
-        follow = query(request, "follow", bool, default=False)
-        # Who takes anything gets what can be followed, if that is asked for.
-        media = accepts(request, *((NDJSON, EVENT_STREAM, JSON) if follow else (JSON, NDJSON, EVENT_STREAM)))
-        if media == EVENT_STREAM or (media == NDJSON and follow):
-            return await self._stream(request, who, _Following(asked, after, media))
-        tables = _tables(request)
-        if media == NDJSON:
-            first = await tables.decisions(asked, after, PAGE)
-            return ASGIStreamingResponse(
-                iterator=_lines(tables, asked, first), media_type=NDJSON, headers=dict(VIEW_HEADERS)
-            )
-        if follow:
-            raise Malformed("A page of JSON ends; lines and events can be followed.", "follow")
-        page = await tables.decisions(asked, after, limit)
-        return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
-
-    async def _stream(self, request: AnyRequest, who: Identity, wanted: _Following) -> ASGIResponse:
-        """Return what happens after a version as a stream; nothing to who has been told that there is no more."""
-        state = request.app.state
-        streams: Streams = state.streams
-        live: Live = state.live
-        streams.admit(who.account)
-        reading = await live.open(wanted.asked, wanted.after)
-        presence: Presence = state.presence
-        there = presence.attending(who.account, wanted.asked.table)
-        if wanted.media == NDJSON:
-            return ndjson_stream(request, who, reading, write=_line, during=there)
-        if reading.has_ended and header(request, "Last-Event-ID") is not None:
-            await reading.aclose()
-            return empty(204, HEADERS)
-        return event_stream(request, who, reading, write=_event, during=there)
 
     def _get_presence(self) -> Endpoint:
         return Endpoint(
             method="GET",
-            path=f"{self._path}/{{table}}/presence",
-            name=f"get{self._kind}Presence",
+            path=f"{self.table}/presence",
+            name=f"get{self.kind}Presence",
             summary="Who of the host and those who hold a seat is there, as these alone may know.",
             about="""
             Whoever reads the table, commands there or has a stream of it open is present, for 15 seconds from then on.
@@ -468,35 +349,34 @@ class TableRoutes:
             parameters=(TABLE,),
             answers={200: Attendees},
             errors=(400, 401, 403, 404, 429, 503),
-            tag=self._game.name,
+            tag=self.game.name,
         )
 
     async def presence(self, request: AnyRequest) -> ASGIResponse:
         """Return who is there, to those who have a part in the table."""
         who = await identity(request)
-        table = await _tables(request).look(self._asked(request, who.account))
+        table = await tables_of(request).look(self.asked(request, who.account))
         kept: Presence = request.app.state.presence
         return answer(await kept.at(table, who.account), headers=PRESENCE_HEADERS)
 
     def _create(self, wanted: NewTable[Any]) -> Create:
-        options = self._game.projection.options() if wanted.options is UNSET else wanted.options
-        seats = self._game.seats.usual if wanted.seats is UNSET else wanted.seats
-        rivals = (self._game.rival,) * (seats - 1) if self._game.rival is not None else ()
+        options = self.game.projection.options() if wanted.options is UNSET else wanted.options
+        seats = self.game.seats.usual if wanted.seats is UNSET else wanted.seats
+        rivals = (self.game.rival,) * (seats - 1) if self.game.rival is not None else ()
         return Create(
-            game=self._game.name,
-            ruleset=self._game.ruleset,
+            game=self.game.name,
+            ruleset=self.game.ruleset,
             seats=seats,
             options=msgspec.to_builtins(options),
             start=wanted.start,
             bots=rivals if wanted.bots is UNSET else wanted.bots,
         )
 
-    def _asked(self, request: AnyRequest, account: str, wanted: Wanted = None) -> Asked:
-        return Asked(account, self._game.name, request.path_params["table"], eyes=wanted)
-
     def _act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
-        asked = Asked(account, self._game.name, request.path_params["table"], once(request, account), only_at(request))
-        return _tables(request).act(asked, command)
+        asked = Asked(
+            account, self.game.name, request.path_params[TABLE.name], once(request, account), only_at(request)
+        )
+        return tables_of(request).act(asked, command)
 
 
 async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse:
@@ -504,50 +384,8 @@ async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse
     version, head, events = done.decision.version, done.decision.head, done.decision.events
     if not prefers_view(request):
         return answer(Done(version, head, events), status)
-    view = await _tables(request).view_after(done)
+    view = await tables_of(request).view_after(done)
     return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
-
-
-async def _lines(tables: Tables, asked: Asked, page: Page) -> AsyncIterator[bytes]:
-    """Yield decisions one a line, from a first page on to the newest."""
-    while True:
-        yield b"".join(encoded(decision) + b"\n" for decision in page.decisions)
-        if page.next is None:
-            return
-        page = await tables.decisions(asked, page.next, PAGE)
-
-
-@lru_cache(maxsize=1_024)
-def _event(frame: Frame) -> bytes:
-    """Write a frame as a server-sent event: once for all who are sent the same at about the same time."""
-    return event_of(Sent(str(frame.version), frame.kind, frame.data))
-
-
-@lru_cache(maxsize=1_024)
-def _line(frame: Frame) -> bytes:
-    """Write a frame as a line of NDJSON; as `_event`."""
-    return frame.data + b"\n" if frame.kind == "decision" else encoded(Word(frame.kind, frame.version)) + b"\n"
-
-
-def at(request: AnyRequest) -> int | None:
-    """Return the version that a request would look at, None for the newest."""
-    version = query(request, AT.name, Past, 0)
-    return version or None
-
-
-def typed(generic: Any, *parameters: object) -> object:  # noqa: ANN401 a generic class, which has no type of its own
-    """Return a generic type with parameters that are known at run time alone."""
-    return generic[parameters]
-
-
-def view_of(game: AnyGame) -> object:
-    """Return the type of the game's views, as its `view` declares it."""
-    return get_type_hints(game.projection.view)["return"]
-
-
-def _tables(request: AnyRequest) -> Tables:
-    tables: Tables = request.app.state.tables
-    return tables
 
 
 def _view_headers(view: AnyView) -> dict[str, str]:
