@@ -88,7 +88,7 @@ class _Worker(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         on_end(self.end)
         if self._supervised:
-            on_orphaned(partial(self.end, signal.SIGTERM))
+            on_orphaned(self._end_orphaned)
         asyncio.get_running_loop().set_exception_handler(logs.of_loop)
         await super().startup(sockets)
         settle_memory()
@@ -100,6 +100,11 @@ class _Worker(uvicorn.Server):
             self.force_exit = True
             self.exit_code = 128 + number
         self.should_exit = True
+
+    def _end_orphaned(self) -> None:
+        # A supervisor that told it to end and then leaves has not told it twice.
+        if not self.should_exit:
+            self.end(signal.SIGTERM)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
