@@ -24,10 +24,10 @@ from service.api.eventstream import (
     ndjson_stream,
 )
 from service.api.eyes import AS, SCOPE_OF_AS, eyes
-from service.api.gameroutes import AFTER, JSON, TABLE, VIEW_HEADERS, GameRoutes, tables_of, typed
-from service.api.requests import AnyRequest, accepts, converted, header, query, stream_identity
+from service.api.following import FOLLOW, Form
+from service.api.gameroutes import AFTER, TABLE, VIEW_HEADERS, GameRoutes, tables_of, typed
+from service.api.requests import AnyRequest, converted, header, query, stream_identity
 from service.auth.tokens import Identity
-from service.errors import Malformed
 from service.live import Frame, Live
 from service.log import PAGE
 from service.presence import Presence
@@ -45,7 +45,6 @@ class _Following(NamedTuple):
     media: str
 
 
-FOLLOW = Parameter("follow", "query", bool, "Whether lines go on to come as things happen; a page of JSON ends.")
 LAST_EVENT_ID = Parameter(
     "Last-Event-ID",
     "header",
@@ -99,19 +98,16 @@ class EventRoutes(GameRoutes):
         if last is not None:
             after = converted(last, Version, "Last-Event-ID")
         limit = query(request, "limit", Count, PAGE)
-        follow = query(request, "follow", bool, default=False)
-        # Who takes anything gets what can be followed, if that is asked for.
-        media = accepts(request, *((NDJSON, EVENT_STREAM, JSON) if follow else (JSON, NDJSON, EVENT_STREAM)))
-        if media == EVENT_STREAM or (media == NDJSON and follow):
-            return await self._stream(request, who, _Following(asked, after, media))
+        form = Form(request)
+        form.only_of_a_page(request, "limit")
+        if form.goes_on:
+            return await self._stream(request, who, _Following(asked, after, form.media))
         tables = tables_of(request)
-        if media == NDJSON:
+        if form.media == NDJSON:
             first = await tables.decisions(asked, after, PAGE)
             return ASGIStreamingResponse(
                 iterator=_lines(tables, asked, first), media_type=NDJSON, headers=dict(VIEW_HEADERS)
             )
-        if follow:
-            raise Malformed("A page of JSON ends; lines and events can be followed.", "follow")
         page = await tables.decisions(asked, after, limit)
         return answer(Decisions(page.decisions, page.next), headers=VIEW_HEADERS)
 

@@ -25,7 +25,8 @@ from service.api.eventstream import (
     event_stream,
     ndjson_stream,
 )
-from service.api.requests import AnyRequest, accepts, converted, header, query, stream_identity
+from service.api.following import FOLLOW, Form
+from service.api.requests import AnyRequest, converted, header, query, stream_identity
 from service.auth.tokens import Identity
 from service.changes import Changes, Frame, LobbyAt, LobbyGone, LobbyReset, LobbyTable, Place, table
 from service.errors import Malformed, NotFound
@@ -70,15 +71,15 @@ async def tables(request: AnyRequest) -> ASGIResponse:
     wanted = _Wanted(_filter(request), _since(request))
     after = query(request, "after", Cursor, "") or None
     limit = query(request, "limit", Count, MAX_TABLES)
-    follow = query(request, "follow", bool, default=False)
-    media = accepts(request, *((NDJSON, EVENT_STREAM, JSON) if follow else (JSON, NDJSON, EVENT_STREAM)))
-    if media == EVENT_STREAM or (media == NDJSON and follow):
-        return await _stream(request, who, wanted, media)
-    if follow:
-        raise Malformed("A page of JSON ends; lines and events can be followed.", "follow")
+    form = Form(request)
+    form.only_of_a_page(request, "limit")
+    form.only_of_a_page(request, "after")
+    form.only_where_it_goes_on(request, "since")
+    if form.goes_on:
+        return await _stream(request, who, wanted, form.media)
     lobby: Lobby = request.app.state.lobby
     page = await lobby.tables(wanted.tables, after, limit)
-    if media == NDJSON:
+    if form.media == NDJSON:
         lines = _lines(lobby, wanted.tables, page.change)
         return ASGIStreamingResponse(iterator=lines, media_type=NDJSON, headers=HEADERS)
     return answer(Tables(page.tables, page.next, page.change if after is None else None), headers=HEADERS)
@@ -223,7 +224,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("after", "query", Cursor, "The `next` of the page before; for pages alone."),
             Parameter("limit", "query", Count, "At most so many tables in a page of JSON."),
             Parameter("since", "query", Place, "The change after which to follow; for streams alone."),
-            Parameter("follow", "query", bool, "Whether lines go on to come as things change; a page of JSON ends."),
+            FOLLOW,
             Parameter(
                 "Last-Event-ID",
                 "header",

@@ -21,9 +21,9 @@ from service.api.eventstream import (
     line_of,
     ndjson_stream,
 )
-from service.api.requests import AnyRequest, accepts, converted, header, identity, query, stream_identity
+from service.api.following import FOLLOW, Form
+from service.api.requests import AnyRequest, converted, header, identity, query, stream_identity
 from service.auth.tokens import Identity
-from service.errors import Malformed
 from service.inbox import PAGE, Inboxes, Reset, bell_of
 from service.inbox import Page as InboxPage
 from service.log import Log
@@ -86,15 +86,12 @@ async def events(request: AnyRequest) -> ASGIResponse:
     asked = query(request, "after", Number, -1)
     after = converted(last, Number, "Last-Event-ID") if last is not None else asked if asked >= 0 else None
     limit = query(request, "limit", NoticeCount, MAX_NOTICES)
-    follow = query(request, "follow", bool, default=False)
-    # Who takes anything gets what can be followed, if that is asked for.
-    media = accepts(request, *((NDJSON, EVENT_STREAM, JSON) if follow else (JSON, NDJSON, EVENT_STREAM)))
-    if media == EVENT_STREAM or (media == NDJSON and follow):
-        return _stream(request, who, after, media)
-    if follow:
-        raise Malformed("A page of JSON ends; lines and events can be followed.", "follow")
+    form = Form(request)
+    form.only_of_a_page(request, "limit")
+    if form.goes_on:
+        return _stream(request, who, after, form.media)
     inboxes = _inboxes(request)
-    if media == NDJSON:
+    if form.media == NDJSON:
         first = await inboxes.page(who.account, after, PAGE)
         return ASGIStreamingResponse(
             iterator=_lines(inboxes, who.account, first), media_type=NDJSON, headers=dict(HEADERS)
@@ -174,7 +171,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         parameters=(
             Parameter("after", "query", Number, "Only notices after this number."),
             Parameter("limit", "query", NoticeCount, "At most so many notices in a page of JSON."),
-            Parameter("follow", "query", bool, "Whether lines go on to come as things happen; a page of JSON ends."),
+            FOLLOW,
             Parameter(
                 "Last-Event-ID",
                 "header",

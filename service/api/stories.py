@@ -11,6 +11,7 @@ from events.base import MAX_SEATS, GameName, Millis, Version
 from service.api.answers import answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.eyes import AS, SCOPE_OF_AS, eyes
+from service.api.following import only_of_a_page
 from service.api.gameroutes import AFTER, AT, JSON, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
 from service.api.language import LANGUAGE, liked
 from service.api.requests import AnyRequest, accepts, identity, query
@@ -123,6 +124,7 @@ class StoryRoutes(GameRoutes):
         after, limit = query(request, "after", Version, 0), query(request, "limit", Count, PAGE)
         language = liked(request, self._languages)
         media = accepts(request, JSON, PLAIN)
+        only_of_a_page(request, LIMIT.name, media)
         stories: Stories = request.app.state.stories
         headers = {**VIEW_HEADERS, "Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
         if media == PLAIN:
