@@ -1,10 +1,9 @@
 """The feeds: which stream grew, told once to the whole process.
 
 Every append leaves a hint (stream, version) in its partition's feed. One blocking XREAD over the 64 feeds, on a
-connection of its own and issued anew every second, wakes whoever follows a stream. It wakes, no more: the truth is read
-from the stream after the reader's version, so that order and repeats don't matter. All followers of a stream share its
-newest entries in memory; each keeps its own version and is told of growth without being waited for, so that a slow or
-cancelled one costs the others nothing. Whoever follows the feeds themselves reads them from cursors of its own.
+connection of its own and issued anew every second, wakes whoever reads a stream. It wakes, no more: the truth is read
+from the stream after the reader's version, so that order and repeats don't matter. Whoever follows the feeds themselves
+reads them from cursors of its own.
 
 What changes beside the log is told by bells, in one more stream that the same XREAD hears. A bell has a name, and
 whoever changes what it stands for rings it in the same transaction. It says no more than that something is new.
@@ -18,24 +17,18 @@ Left out: a cluster, where one command can't read 64 slots; trimming, and which 
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import islice
-from typing import Final, NamedTuple, TypeAlias, cast
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 from redis.exceptions import ResponseError
 
 from service.clock import utc_ms
-from service.errors import StoreDown
 from service.ids import PARTITIONS
 from service.pipe import Command, Pipe, Unreachable
-from service.streams import Row, Stored, feed_key
-
-KEPT: Final = 500
-"""How many of a followed stream's newest entries are kept in memory."""
+from service.streams import Row, feed_key
 
 HINTS: Final = 500
 """How many hints are read from a feed at once."""
@@ -71,11 +64,9 @@ _FEED_KEYS: Final = tuple(feed_key(partition) for partition in range(PARTITIONS)
 _BELLS_KEY: Final = BELLS.encode("ascii")
 _PARTITION_OF: Final = {key.encode("ascii"): partition for partition, key in enumerate(_FEED_KEYS)}
 
+BELL = TypeVar("BELL", bound="Bell")
+
 _journal = logging.getLogger(__name__)
-
-Read: TypeAlias = Callable[[str, int], Awaitable[list[Stored]]]
-"""Read a stream after a version."""
-
 
 Entries: TypeAlias = tuple[bytes, list[Row]]
 """What was read of one key."""
@@ -101,76 +92,33 @@ class Hint(NamedTuple):
 class Feeds:
     """The process's one wake-up subscription, begun when first needed."""
 
-    def __init__(self, redis: Redis, pipe: Pipe, read: Read) -> None:
-        """Take the client for a connection of its own, the pipe for what does not block, and how to read a stream."""
+    def __init__(self, redis: Redis, pipe: Pipe) -> None:
+        """Take the client for a connection of its own, and the pipe for what does not block."""
         self._redis = redis
         self._pipe = pipe
-        self._read = read
         self._cursors: list[str] = []
         self._rung = ""
-        self._followed: dict[str, _Followed] = {}
         self._bells: dict[str, Bell] = {}
         self._growths: dict[str, Growth] = {}
         self._subscription: asyncio.Task[None] | None = None
-        self._positioned = asyncio.Event()
-        self._reads: set[asyncio.Task[list[Stored]]] = set()
         self._hinting: set[Pipe] = set()
         self._closed = False
 
-    async def follow(self, stream: str, after: int) -> AsyncIterator[Stored]:
-        """Yield what a stream holds after a version, and what is appended to it from then on, as it comes.
-
-        While the store does not answer, wait; end when the log is closed. Raise Broken or Shorter for a stream that is
-        not what it was.
-        """
-        await self._subscribed()
-        with self._following(stream) as followed:
-            while not self._closed:
-                seen = followed.news.count
-                try:
-                    entries = await followed.after(after)
-                except StoreDown:
-                    await asyncio.sleep(RETRY_S)
-                    continue
-                for entry in entries:
-                    yield entry
-                after += len(entries)
-                # Memory, or a page, may end before the stream does; a hint tells how far it goes, or an empty answer.
-                if not entries or 0 < followed.reached <= after:
-                    await followed.news.after(seen)
-
-    @contextmanager
-    def bell(self, name: str) -> Iterator["Bell"]:
+    def bell(self, name: str) -> AbstractContextManager["Bell"]:
         """Give a bell for a block.
 
         Look at what it stands for, wait until it has rung after the count read before that look, and look again. It
         rings too when the subscription begins, and whenever that was broken. Whoever waits when the log is closed is
         not told any more.
         """
-        self._begin()
-        bell = self._bells.get(name)
-        if bell is None:
-            bell = self._bells[name] = Bell()
-        bell.heard_by += 1
-        try:
-            yield bell
-        finally:
-            bell.heard_by -= 1
-            if not bell.heard_by:
-                del self._bells[name]
+        return self._heard(self._bells, name, Bell)
 
-    @contextmanager
-    def growth(self, stream: str) -> Iterator["Growth"]:
+    def growth(self, stream: str) -> AbstractContextManager["Growth"]:
         """Give for a block what rings when a stream has grown, and whenever it may have grown unheard, as a bell does.
 
-        One at a time a stream.
+        It wakes, no more: the truth is read from the stream.
         """
-        self._begin()
-        growth = self._growths[stream] = Growth()
-        try:
-            yield growth
-        finally:
-            del self._growths[stream]
+        return self._heard(self._growths, stream, Growth)
 
     async def hints(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of some feeds, those of the partitions in `cursors`, after the ids there, which move on.
@@ -211,35 +159,30 @@ class Feeds:
     async def close(self) -> None:
         """End the subscription, and with it all who follow."""
         self._closed = True
-        self._positioned.set()
-        self._wake_all()
+        self._ring_all()
         for pipe in tuple(self._hinting):
             await pipe.drop()
         if self._subscription is not None:
             self._subscription.cancel()
-            await asyncio.wait([self._subscription, *self._reads])
+            await asyncio.wait([self._subscription])
 
-    async def _subscribed(self) -> None:
-        """Return when every append from now on will be heard of."""
+    @contextmanager
+    def _heard(self, bells: dict[str, BELL], name: str, make: Callable[[], BELL]) -> Iterator[BELL]:
         self._begin()
-        await self._positioned.wait()
+        bell = bells.get(name)
+        if bell is None:
+            bell = bells[name] = make()
+        bell.heard_by += 1
+        try:
+            yield bell
+        finally:
+            bell.heard_by -= 1
+            if not bell.heard_by:
+                del bells[name]
 
     def _begin(self) -> None:
         if self._subscription is None and not self._closed:
             self._subscription = asyncio.get_running_loop().create_task(self._subscribe())
-
-    @contextmanager
-    def _following(self, stream: str) -> Iterator["_Followed"]:
-        followed = self._followed.get(stream)
-        if followed is None:
-            followed = self._followed[stream] = _Followed(stream, self._read, self._reads)
-        followed.followers += 1
-        try:
-            yield followed
-        finally:
-            followed.followers -= 1
-            if not followed.followers:
-                del self._followed[stream]
 
     async def _subscribe(self) -> None:
         """Wait for hints, and pass them on, for ever."""
@@ -258,14 +201,13 @@ class Feeds:
         """Go on from where the feeds were last read; whoever waits reads anew, for what a broken connection hid."""
         if not self._cursors:
             *self._cursors, self._rung = await _ends(pipe)
-            self._positioned.set()
         await pipe.call("PING")
-        self._wake_all()
+        self._ring_all()
         pulse = _Pulse()
         while True:
             reply = await pipe.call(*_reading([*self._cursors, self._rung]))
             if pulse.beat() > GAP_S:
-                self._wake_all()
+                self._ring_all()
             if reply is not None:
                 self._wake(cast("list[Entries]", reply))
                 await asyncio.sleep(GATHER_S)
@@ -276,9 +218,6 @@ class Feeds:
             self._ring(entries.pop()[1])
         for partition, feed_id, stream, version in _hints(entries):
             self._cursors[partition] = feed_id
-            followed = self._followed.get(stream)
-            if followed is not None:
-                followed.grow(version)
             growth = self._growths.get(stream)
             if growth is not None:
                 growth.grow(version)
@@ -293,11 +232,6 @@ class Feeds:
             bell = self._bells.get(name.decode())
             if bell is not None:
                 bell.ring()
-
-    def _wake_all(self) -> None:
-        for followed in self._followed.values():
-            followed.forget()
-        self._ring_all()
 
     def _ring_all(self) -> None:
         for growth in self._growths.values():
@@ -345,57 +279,6 @@ class Growth(Bell):
         """Have the store asked."""
         self.reached = 0
         self.ring()
-
-
-class _Followed:
-    """A stream that is followed: its newest entries, each read once for all its followers."""
-
-    def __init__(self, stream: str, read: Read, reads: set[asyncio.Task[list[Stored]]]) -> None:
-        """Take the stream, how to read it, and where reads under way are kept for whoever must end them."""
-        self.followers = 0
-        self.reached = 0
-        self.news = Bell()
-        self._stream = stream
-        self._read = read
-        self._newest: deque[Stored] = deque(maxlen=KEPT)
-        self._reads = reads
-        self._reading: dict[tuple[int, int], asyncio.Task[list[Stored]]] = {}
-
-    def grow(self, version: int) -> None:
-        """Tell the followers of a hint."""
-        if version > self.reached:
-            self.reached = version
-            self.news.ring()
-
-    def forget(self) -> None:
-        """Have the followers read anew."""
-        self._newest.clear()
-        self.reached = 0
-        self.news.ring()
-
-    async def after(self, version: int) -> list[Stored]:
-        """Return entries after a version, from memory if they are there; an empty answer was read from the store."""
-        newest = self._newest
-        if newest and newest[0].version <= version + 1 <= newest[-1].version:
-            return list(islice(newest, version + 1 - newest[0].version, None))
-        # Shared only among those who know the same news: a read begun before an append may have missed it.
-        asked = (version, self.news.count)
-        reading = self._reading.get(asked)
-        if reading is None:
-            reading = self._reading[asked] = asyncio.get_running_loop().create_task(self._read_on(asked))
-            self._reads.add(reading)
-            reading.add_done_callback(self._reads.discard)
-        return await asyncio.shield(reading)
-
-    async def _read_on(self, asked: tuple[int, int]) -> list[Stored]:
-        version, _ = asked
-        try:
-            entries = await self._read(self._stream, version)
-        finally:
-            del self._reading[asked]
-        if not self._newest or self._newest[-1].version == version:
-            self._newest.extend(entries)
-        return entries
 
 
 class _Pulse:

@@ -30,7 +30,7 @@ from projections import fold
 from projections.fold import Eyes, Projection
 from service.errors import Damaged, Obstacle, StoreDown
 from service.eyes import granted
-from service.feeds import KEPT, RETRY_S, Bell
+from service.feeds import RETRY_S, Bell
 from service.game import AnyTable
 from service.log import Log
 from service.logs import kind_and_place
@@ -39,6 +39,9 @@ from service.streams import Receded, Stored, head_after, table_stream
 from service.tables import Asked, Tables
 
 Kind = Literal["decision", "reset", "lagged", "ended"]
+
+KEPT: Final = 500
+"""How many of a table's newest decisions are kept in memory for those who read it."""
 
 PAGE: Final = 50
 """How many decisions a reader who is far behind reads at once: so many at most are held for it alone."""

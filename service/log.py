@@ -66,7 +66,7 @@ class Log:
     ) -> None:
         """Take the client whose connections to make; the running event loop is the log's for good."""
         self._pipe = Pipe(redis, timeout_ms=timeout_ms)
-        self._feeds = Feeds(redis, self._pipe, self.read)
+        self._feeds = Feeds(redis, self._pipe)
         self._confirming = confirming(redis, durability)
         self._function = function()
         self._settle_s = settle_ms / 1_000
@@ -193,14 +193,6 @@ class Log:
         if keys:
             await self._ask(("HSET", keys_of(stream).remembered, *(word for pair in keys.items() for word in pair)))
 
-    def follow(self, stream: str, after: int = 0) -> AsyncIterator[Stored]:
-        """Yield what a stream holds after a version, and then what is appended, each entry once and in order.
-
-        It never ends by itself; close it (`aclosing`) or cancel its reader. While the store does not answer it waits.
-        It raises Shorter or Broken as `read` does.
-        """
-        return self._feeds.follow(stream, after)
-
     def feeds(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of all partitions after some feed ids (from the beginning where none is), and then on.
 
@@ -210,7 +202,7 @@ class Log:
         return self._feeds.hints(cursors)
 
     def growth(self, stream: str) -> AbstractContextManager[Growth]:
-        """Give for a block what tells that a stream has grown, to one who reads it himself; one at a time a stream."""
+        """Give for a block what tells that a stream has grown, to whoever reads it."""
         return self._feeds.growth(stream)
 
     def bell(self, name: str) -> AbstractContextManager[Bell]:

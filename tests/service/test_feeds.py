@@ -1,4 +1,4 @@
-"""Whoever follows a stream or the feeds gets everything once and in order, and costs nobody else anything."""
+"""Whoever reads a stream when it has grown, or follows the feeds, gets everything once and in order."""
 
 import asyncio
 import os
@@ -16,11 +16,12 @@ from redis.asyncio import Redis
 from service import feeds
 from service.appending import Appended
 from service.embedded import Embedded
-from service.feeds import BELLS, HINTS, KEPT, RUNG, Feeds, Hint, ring
+from service.feeds import BELLS, HINTS, RUNG, Hint, ring
 from service.ids import new_id, partition
 from service.log import Log
 from service.streams import Shorter, Stored, keys_of, table_stream
-from tests.logs import logged, piped
+from tests.following import follow
+from tests.logs import logged
 from tests.stores import asking
 from tests.wire import Wire
 
@@ -66,13 +67,13 @@ def versions(entries: list[Stored]) -> list[int]:
 
 async def test_a_follower_gets_what_was_there_and_what_comes(log: Log, stream: str) -> None:
     await fill(log, stream, 1, 3)
-    following = asyncio.create_task(take(log.follow(stream, 1), 4))
+    following = asyncio.create_task(take(follow(log, stream, 1), 4))
     await fill(log, stream, 4, 5)
     assert versions(await following) == [2, 3, 4, 5]
 
 
 async def test_a_follower_may_be_there_before_the_stream(log: Log, stream: str) -> None:
-    following = asyncio.create_task(take(log.follow(stream), 2))
+    following = asyncio.create_task(take(follow(log, stream), 2))
     await asyncio.sleep(0)
     await fill(log, stream, 1, 2)
     assert versions(await following) == [1, 2]
@@ -85,7 +86,7 @@ async def test_a_thousand_events_arrive_once_and_in_order_at_followers_who_come_
         moment = random.Random(seed)
         got: list[int] = []
         while len(got) < 1000:
-            got += versions(await take(log.follow(stream, len(got)), min(moment.randint(1, 60), 1000 - len(got))))
+            got += versions(await take(follow(log, stream, len(got)), min(moment.randint(1, 60), 1000 - len(got))))
         return got
 
     followers = [asyncio.create_task(come_and_go(seed)) for seed in range(20)]
@@ -101,7 +102,7 @@ async def test_an_event_is_not_lost_at_the_moment_a_follower_opens(log: Log) -> 
     async def race(turns: int) -> None:
         name = table_stream(new_id())
         await fill(log, name, 1, 1)
-        following = asyncio.create_task(take(log.follow(name, 1), 1))
+        following = asyncio.create_task(take(follow(log, name, 1), 1))
         for _ in range(turns):
             await asyncio.sleep(0)
         await fill(log, name, 2, 2)
@@ -111,89 +112,10 @@ async def test_an_event_is_not_lost_at_the_moment_a_follower_opens(log: Log) -> 
         await asyncio.gather(*(race(turns) for turns in range(50)))
 
 
-async def test_who_comes_after_an_append_shares_no_read_begun_before_it(
-    log: Log, store: Redis, valkey_url: str, stream: str
-) -> None:
-    go_on = asyncio.Event()
-    begun: list[int] = []
-
-    async def hold_the_first(name: str, after: int) -> list[Stored]:
-        entries = await log.read(name, after)
-        begun.append(after)
-        if len(begun) == 1:
-            await go_on.wait()
-        return entries
-
-    async with piped(valkey_url) as pipe:
-        held = Feeds(store, pipe, hold_the_first)
-        early = asyncio.create_task(take(held.follow(stream, 0), 1))
-        hints = cast("AsyncGenerator[Hint]", held.hints(beginnings()))
-        while not begun:  # noqa: ASYNC110 the read is not to be changed any further
-            await asyncio.sleep(0)
-        await fill(log, stream, 1, 1)
-        assert (await anext(hints)).version == 1
-        assert versions(await take(held.follow(stream, 0), 1)) == [1]
-        assert not early.done()
-        go_on.set()
-        assert versions(await early) == [1]
-        await hints.aclose()
-        await held.close()
-
-
-async def test_followers_far_apart_read_for_themselves(log: Log, stream: str) -> None:
-    last = 2 * KEPT + 7
-    await asyncio.gather(*(log.append(stream, version - 1, b"e%d" % version, HEAD) for version in range(1, last + 1)))
-    starts = [0, 1, KEPT - 1, KEPT, last - 1]
-    got = await asyncio.gather(*(take(log.follow(stream, start), last - start) for start in starts))
-    assert [versions(entries) for entries in got] == [list(range(start + 1, last + 1)) for start in starts]
-
-
-async def test_a_slow_and_a_cancelled_follower_hold_nobody_up(log: Log, stream: str) -> None:
-    slow = cast("AsyncGenerator[Stored]", log.follow(stream))
-    await fill(log, stream, 1, 1)
-    assert (await anext(slow)).version == 1
-    cancelled = [asyncio.create_task(take(log.follow(stream), 9_999)) for _ in range(50)]
-    quick = asyncio.create_task(take(log.follow(stream), 300))
-    for version in range(2, 301):
-        await fill(log, stream, version, version)
-        if version % 6 == 0:
-            cancelled.pop().cancel()
-    assert versions(await quick) == list(range(1, 301))
-    assert [(await anext(slow)).version for _ in range(299)] == list(range(2, 301))
-    await slow.aclose()
-    for task in cancelled:
-        task.cancel()
-    await asyncio.gather(*cancelled, return_exceptions=True)
-
-
-async def test_an_entry_is_read_once_for_all_who_follow(log: Log, store: Redis, stream: str) -> None:
-    arrived = asyncio.Semaphore(0)
-
-    async def follow() -> None:
-        async for entry in log.follow(stream):
-            arrived.release()
-            if entry.version == 11:
-                return
-
-    async def reads() -> int:
-        statistics = await store.info("commandstats")
-        return int(statistics["cmdstat_xrange"]["calls"])
-
-    followers = [asyncio.create_task(follow()) for _ in range(200)]
-    await fill(log, stream, 1, 1)
-    for _ in followers:
-        await arrived.acquire()
-    before = await reads()
-    await fill(log, stream, 2, 11)
-    await asyncio.gather(*followers)
-    # One for each entry, and one for those who had not seen that there was no more after the first.
-    assert await reads() - before <= 10 + 1
-
-
 async def test_followers_outlast_broken_connections(valkey_url: str, log: Log, stream: str, tmp_path: Path) -> None:
     async with Wire(valkey_url, tmp_path / "w") as wire, logged(wire.url) as reader:
         chance = random.Random(3)
-        following = asyncio.create_task(take(reader.follow(stream), 300))
+        following = asyncio.create_task(take(follow(reader, stream), 300))
         hinted = asyncio.create_task(hints_through_breaks(reader, 300))
         for version in range(1, 301):
             await fill(log, stream, version, version)
@@ -225,7 +147,7 @@ async def hints_through_breaks(log: Log, count: int) -> list[Hint]:
 async def test_followers_outlast_a_store_that_is_killed(own_store: Callable[..., Embedded], stream: str) -> None:
     embedded = own_store()
     async with logged(embedded.url, settle_ms=60_000) as log:
-        following = asyncio.create_task(take(log.follow(stream), 100))
+        following = asyncio.create_task(take(follow(log, stream), 100))
         await fill(log, stream, 1, 50)
         assert embedded.pid
         os.kill(embedded.pid, signal.SIGKILL)
@@ -240,7 +162,7 @@ async def test_after_a_long_pause_followers_miss_no_hint_that_was_trimmed_meanwh
     monkeypatch.setattr(feeds, "GAP_S", 0.05)
     quiet = [table_stream(id_in(number)) for number in (7, 8)]
     async with asyncio.TaskGroup() as tasks:
-        following = [tasks.create_task(take(log.follow(name), 1)) for name in quiet]
+        following = [tasks.create_task(take(follow(log, name), 1)) for name in quiet]
         await fill(log, table_stream(id_in(3)), 1, 1)
         await asyncio.sleep(1.1)  # They wait for what comes by now, longer than one call waits.
         with asking(valkey_url) as other:
@@ -256,7 +178,7 @@ async def test_after_a_long_pause_followers_miss_no_hint_that_was_trimmed_meanwh
 async def test_a_follower_whose_stream_lost_entries_is_told(log: Log, store: Redis, stream: str) -> None:
     await fill(log, stream, 1, 2)
     with pytest.raises(Shorter):
-        await take(log.follow(stream, 3), 1)
+        await take(follow(log, stream, 3), 1)
     assert await store.xlen(keys_of(stream).stream) == 2
 
 
@@ -317,14 +239,15 @@ async def rung(store: Redis, *names: str) -> None:
         await pipe.execute()
 
 
-async def listening(log: Log, stream: str) -> None:
-    """Return when the log hears of everything from now on."""
-    await fill(log, stream, 1, 1)
-    await take(log.follow(stream), 1)
+async def listening(log: Log) -> None:
+    """Return when the log hears of everything from now on: all bells ring then."""
+    with log.bell("listening") as bell:
+        async with asyncio.timeout(20):
+            await bell.after(0)
 
 
-async def test_a_bell_wakes_who_waits_for_it_and_nobody_else(log: Log, store: Redis, stream: str) -> None:
-    await listening(log, stream)
+async def test_a_bell_wakes_who_waits_for_it_and_nobody_else(log: Log, store: Redis) -> None:
+    await listening(log)
     with log.bell("lobby") as lobby, log.bell("inbox:1") as inbox, log.bell("lobby") as again:
         assert lobby is again
         counts = lobby.count, inbox.count
@@ -363,9 +286,9 @@ async def test_a_bell_is_not_lost_at_the_moment_somebody_begins_to_listen(store:
 
 
 async def test_all_bells_ring_when_the_connection_was_broken_or_more_rang_than_are_kept(
-    valkey_url: str, log: Log, store: Redis, stream: str, tmp_path: Path
+    valkey_url: str, log: Log, store: Redis, tmp_path: Path
 ) -> None:
-    await listening(log, stream)
+    await listening(log)
     with log.bell("lobby") as bell:
         seen = bell.count
         await rung(store, *["elsewhere"] * HINTS)
@@ -373,7 +296,7 @@ async def test_all_bells_ring_when_the_connection_was_broken_or_more_rang_than_a
             await bell.after(seen)
     async with Wire(valkey_url, tmp_path / "w") as wire, logged(wire.url) as reader:
         with reader.bell("lobby") as bell:
-            await take(reader.follow(stream), 1)
+            await listening(reader)
             seen = bell.count
             wire.cut("reply", 0)
             async with asyncio.timeout(20):
@@ -381,9 +304,9 @@ async def test_all_bells_ring_when_the_connection_was_broken_or_more_rang_than_a
 
 
 async def test_bells_that_nobody_hears_any_more_are_forgotten_and_those_that_rang_are_few(
-    log: Log, store: Redis, stream: str
+    log: Log, store: Redis
 ) -> None:
-    await listening(log, stream)
+    await listening(log)
     with log.bell("lobby"):
         pass
     await rung(store, *["lobby"] * (RUNG + 2_000))
@@ -392,28 +315,23 @@ async def test_bells_that_nobody_hears_any_more_are_forgotten_and_those_that_ran
         assert bell.count == 0
 
 
-async def test_closing_the_log_ends_all_who_follow_and_leaves_no_task(store: Redis, stream: str) -> None:
+async def test_closing_the_log_ends_all_who_follow_the_feeds_and_leaves_no_task(store: Redis, stream: str) -> None:
     before = asyncio.all_tasks()
     log = Log(store)
     ended: list[int] = []
-
-    async def follow() -> None:
-        async for entry in log.follow(stream):
-            assert entry.version == 1
-        ended.append(1)
 
     async def hints() -> None:
         async for hint in log.feeds(beginnings()):
             assert hint.version == 1
         ended.append(1)
 
-    following = [asyncio.create_task(follow()) for _ in range(100)] + [asyncio.create_task(hints())]
+    following = [asyncio.create_task(hints()) for _ in range(100)]
     await fill(log, stream, 1, 1)
-    await take(log.follow(stream), 1)
+    await take(follow(log, stream), 1)
     await log.close()
     async with asyncio.timeout(5):
         await asyncio.gather(*following)
-    assert len(ended) == 101
+    assert len(ended) == 100
     assert asyncio.all_tasks() == before
 
 

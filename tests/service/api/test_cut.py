@@ -15,6 +15,7 @@ from service.embedded import Embedded
 from service.reactors.run import reactors
 from service.settings import Place
 from service.streams import Broken, Keys, check_chain, keys_of, table_stream
+from tests.following import follow
 from tests.logs import logged
 from tests.served import Person, served
 from tests.service.api.conftest import Company
@@ -112,7 +113,7 @@ async def followed(url: str, stream: str) -> None:
     """Follow a stream from its beginning, as far as it goes, and see that each entry leads to the next."""
     async with logged(url) as log:
         entries = []
-        async for stored in log.follow(stream):
+        async for stored in follow(log, stream):
             entries.append(stored)
             check_chain(stream, 0, b"", entries)
 

@@ -17,6 +17,7 @@ from service.referee import Create, Sit, Start
 from service.settings import Settings
 from service.streams import Stored
 from service.tables import Asked
+from tests.following import follow
 
 GAME = "chinkway"
 HOST = "h" * 26
@@ -77,7 +78,7 @@ async def started(parts: Service, table: AnyTable) -> None:
 
 async def move_silently(parts: Service, table: AnyTable, player: str) -> None:
     """Make the move that stands for a silent player whenever this one is prompted, until play ends."""
-    async for _ in parts.log.follow(stream_of(table)):
+    async for _ in follow(parts.log, stream_of(table)):
         now = await parts.tables.look(Asked(player, GAME, table.id))
         if now.status == "ended":
             return
@@ -91,7 +92,7 @@ async def move_silently(parts: Service, table: AnyTable, player: str) -> None:
 async def ended(parts: Service, table: AnyTable) -> list[Stored]:
     """Return the log of a table once play has ended."""
     log = []
-    async for stored in parts.log.follow(stream_of(table)):
+    async for stored in follow(parts.log, stream_of(table)):
         log.append(stored)
         if b'"table.ended"' in stored.e:
             return log
@@ -100,7 +101,7 @@ async def ended(parts: Service, table: AnyTable) -> list[Stored]:
 
 async def grown(parts: Service, table: AnyTable, version: int) -> None:
     """Return once a table has reached a version."""
-    async for stored in parts.log.follow(stream_of(table)):
+    async for stored in follow(parts.log, stream_of(table)):
         if stored.version >= version:
             return
 
