@@ -145,7 +145,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         keyring = Keyring(redis, signer, clock)
         await keyring.enter()
         log = Log(redis, durability=settings.durability)
-        attendance, accounts = Attendance(redis, settings.limits.tables), Accounts(redis)
+        attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
         inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
         tables = Tables(
             log,

@@ -18,10 +18,10 @@ Left out: a cluster, where one call can't reach the inboxes of all who sit at a 
 import asyncio
 import time
 from collections import Counter as Tally
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -36,7 +36,7 @@ from service.functions import is_missing, source
 from service.ids import partition
 from service.metrics import Counter
 from service.pipe import Command
-from service.store import answered, heed_cancelling
+from service.store import Call, answered, heed_cancelling
 
 KEPT: Final = 1_000
 """How many of an account's notices are kept (inbox.lua)."""
@@ -60,7 +60,6 @@ _company = msgspec.json.Decoder(Company)
 _notice: "msgspec.json.Decoder[AnyNotice]" = msgspec.json.Decoder(AnyNotice)
 
 
-Call: TypeAlias = Callable[..., Awaitable[object]]
 """Send a command's words to the store and return its reply; raise StoreDown or the server's ResponseError."""
 
 

@@ -13,8 +13,9 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeAlias
 from urllib.parse import parse_qs, unquote, urlsplit
 from weakref import WeakValueDictionary
 
@@ -74,6 +75,10 @@ _UNFIT = re.compile(
 
 Facts = Mapping[str, object]
 """What INFO says."""
+
+
+Call: TypeAlias = Callable[..., Awaitable[object]]
+"""Has the store do one command, as `Redis.execute_command` does, or a quicker way."""
 
 
 class StoreUnfit(Exception):
