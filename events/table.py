@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from events.base import MAX_SEATS, BotLabel, Event, GameName, PlayerId, Ruleset, Seat, whole
+from events.base import MAX_SEATS, BotLabel, Event, GameName, Id, Millis, PlayerId, Ruleset, Seat, Version, whole
 
 Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
@@ -30,6 +30,21 @@ Places = Annotated[tuple[Place | None, ...], Meta(max_length=MAX_SEATS, descript
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 OptionValue = bool | Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(min_length=1, max_length=32)]
 Chosen = Annotated[dict[OptionName, OptionValue], Meta(max_length=64, description="Every option of the game.")]
+
+
+DisputeNumber = Annotated[int, Meta(ge=1, le=1_000, description="Counts the disputes of a table, from 1.")]
+DisputeReason = Literal["rules", "conduct", "outage", "mistake", "other"]
+Verdict = Literal["upheld", "corrected", "annulled", "replayed"]
+
+
+class TextRef(msgspec.Struct, frozen=True, gc=False):
+    """A text that somebody wrote, which is kept beside the log for as long as it may be.
+
+    `hash` is SHA-256("evenfold/text/1" 00 salt text): 16 bytes of salt, then the text as UTF-8.
+    """
+
+    id: Id
+    hash: Hex256
 
 
 class Created(Event, frozen=True, tag="table.created"):
@@ -112,6 +127,66 @@ class Ended(Event, frozen=True, tag="table.ended"):
     places: Places
 
 
+class DisputeFiled(Event, frozen=True, tag="table.dispute_filed"):
+    """A player disputes what happened from version `first` to `last`; who, the decision's `by` tells.
+
+    `text` names what the player wrote, null where that was nothing. The dispute is open until a ruling.
+    """
+
+    dispute: DisputeNumber
+    first: Version
+    last: Version
+    reason: DisputeReason
+    text: TextRef | None
+
+
+class Paused(Event, frozen=True, tag="table.paused"):
+    """An arbiter stopped play: until it is resumed no seat must act, nor may."""
+
+
+class Resumed(Event, frozen=True, tag="table.resumed"):
+    """Play goes on: the prompt that stood stands again, its turn as before."""
+
+
+class Looked(Event, frozen=True, tag="table.looked"):
+    """An arbiter looks behind the cards of versions `first` to `last`, for a dispute, and may until `until`."""
+
+    dispute: DisputeNumber
+    first: Version
+    last: Version
+    until: Millis
+
+
+class Ruled(Event, frozen=True, tag="table.ruled"):
+    """An arbiter ruled on a dispute, which closes it.
+
+    What follows from the verdict:
+
+    - `upheld`: nothing; everything stands as it is.
+    - `corrected`: the `scores` and `places` stated here hold from now on, null for those that stand; `forfeits` are
+      the seats that are given up by it.
+    - `annulled`: the table counts for nobody.
+    - `replayed`: deal number `deal` of the match is played again; what was played of it, and since, counts for nobody.
+
+    Once play has ended, a correction makes the outcome `adjudicated`, and an annulment `annulled`, without places.
+    """
+
+    dispute: DisputeNumber
+    verdict: Verdict
+    scores: Scores | None
+    places: Places | None
+    forfeits: Seats
+    deal: DealNumber | None
+    text: TextRef | None
+
+
+class DealReplayed(Event, frozen=True, tag="table.deal_replayed"):
+    """The table is as it was before deal `deal` of the match, to be dealt anew: as shuffles `65536 · number` and on."""
+
+    deal: DealNumber
+    number: DealNumber
+
+
 class Order(msgspec.Struct, frozen=True, gc=False):
     """The order that shuffle number `c` gave."""
 
@@ -139,4 +214,10 @@ TableEvent = (
     | Resigned
     | Ended
     | Opened
+    | DisputeFiled
+    | Paused
+    | Resumed
+    | Looked
+    | Ruled
+    | DealReplayed
 )

@@ -67,6 +67,7 @@ def add(
     """Add one decision, stored or redacted, to the table it follows."""
     table.version = entry.version
     table.at = entry.at
+    table.by = entry.by.player or ""
     table.head = head
     for event in entry.events:
         evolve(projection, table, event)

@@ -6,18 +6,26 @@ The state is folded in place: `evolve` changes the table it is given. Whoever ne
 from typing import Annotated, Generic, Literal, TypedDict, TypeVar, assert_never
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from events.base import MAX_SEATS, BotLabel, GameName, Head, Id, Millis, PlayerId, Ruleset, Seat, Version
 from events.table import (
     Answered,
     CardName,
     Created,
+    DealReplayed,
+    DisputeFiled,
+    DisputeReason,
     Ended,
+    Looked,
     Opened,
     Order,
     Outcome,
+    Paused,
     Places,
     Resigned,
+    Resumed,
+    Ruled,
     Scored,
     Scores,
     SeatLeft,
@@ -28,6 +36,7 @@ from events.table import (
     Started,
     StartRule,
     TableEvent,
+    TextRef,
     TurnBegan,
 )
 
@@ -45,11 +54,35 @@ class Player(Struct, frozen=True, gc=False):
     bot: str | None
 
 
+class Dispute(Struct, frozen=True, gc=False):
+    """A dispute over what happened from version `first` to `last`; `ruling` is None as long as it is open."""
+
+    number: int
+    player: str
+    filed: int
+    first: int
+    last: int
+    reason: DisputeReason
+    text: TextRef | None
+    ruling: Ruled | None = None
+    ruled: int | None = None
+
+
+class Look(Struct, frozen=True, gc=False):
+    """An arbiter may see all cards of versions `first` to `last`, until a moment (UTC ms)."""
+
+    player: str
+    first: int
+    last: int
+    until: int
+
+
 class Table(Struct, Generic[PLAY, OPTIONS]):
     """A table at one version; `play` is the state of its game, None before play.
 
     `options` are the game's own, None only at version 0. `players` has one place per seat, None where nobody sits;
     `former` remembers the seats of those who left before play, `resigned` the order in which seats were given up.
+    `prompted` are the seats whose prompt stands, also while play is paused. `ended_at` is when play ended, None before.
     `seed` and `orders` are what `Opened` will state: None and empty in a fold of redacted decisions, until then.
     """
 
@@ -57,6 +90,7 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     version: int = 0
     head: bytes = b""
     at: int = 0
+    by: str = ""
     game: str = ""
     ruleset: str = ""
     host: str = ""
@@ -67,13 +101,21 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     players: list[Player | None] = []
     former: dict[str, int] = {}
     resigned: tuple[int, ...] = ()
-    to_act: tuple[int, ...] = ()
+    prompted: tuple[int, ...] = ()
     turn: int = 0
     scores: tuple[int | None, ...] = ()
     places: tuple[int | None, ...] | None = None
+    ended_at: int | None = None
+    disputes: list[Dispute] = []
+    looks: tuple[Look, ...] = ()
     seed: str | None = None
     orders: list[Order] = []
     play: PLAY | None = None
+
+    @property
+    def to_act(self) -> tuple[int, ...]:
+        """The seats that must act next: none while play is paused."""
+        return () if self.status == "paused" else self.prompted
 
     @property
     def taken(self) -> tuple[int, ...]:
@@ -102,10 +144,10 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
     """Add one neutral event to the table; its options and its play are the fold's to set."""
     match event:
         case TurnBegan(seats):
-            table.to_act = seats
+            table.prompted = seats
             table.turn = table.version
         case Answered(seat):
-            table.to_act = tuple(other for other in table.to_act if other != seat)
+            table.prompted = tuple(other for other in table.prompted if other != seat)
         case Shuffled(c, order):
             if order is not None:
                 table.orders.append(Order(c, order))
@@ -118,7 +160,7 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
             table.former[player_id] = seat
         case Resigned(seat):
             table.resigned += (seat,)
-            table.to_act = tuple(other for other in table.to_act if other != seat)
+            table.prompted = tuple(other for other in table.prompted if other != seat)
         case Created():
             _create(table, event)
         case Seeded(seed):
@@ -130,9 +172,12 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
             table.status = "ended"
             table.outcome = outcome
             table.places = places
-            table.to_act = ()
+            table.prompted = ()
+            table.ended_at = table.at
         case Opened(seed, _):
             table.seed = seed
+        case DisputeFiled() | Looked() | Paused() | Resumed() | Ruled() | DealReplayed():
+            _contest(table, event)
         case _:
             assert_never(event)
 
@@ -146,6 +191,43 @@ def _create(table: Table[PLAY, OPTIONS], event: Created) -> None:
     table.scores = (None,) * event.seats
 
 
+def _contest(
+    table: Table[PLAY, OPTIONS], event: DisputeFiled | Looked | Paused | Resumed | Ruled | DealReplayed
+) -> None:
+    match event:
+        case DisputeFiled(number, first, last, reason, text):
+            table.disputes.append(Dispute(number, table.by, table.version, first, last, reason, text))
+        case Looked(_, first, last, until):
+            table.looks += (Look(table.by, first, last, until),)
+        case Paused():
+            table.status = "paused"
+        case Resumed():
+            table.status = "playing"
+        case Ruled():
+            _rule(table, event)
+        case DealReplayed():
+            raise NotImplementedError
+        case _:
+            assert_never(event)
+
+
+def _rule(table: Table[PLAY, OPTIONS], ruling: Ruled) -> None:
+    """Close a dispute; what else follows while play goes on, other events of the same decision say."""
+    place = ruling.dispute - 1
+    table.disputes[place] = replace(table.disputes[place], ruling=ruling, ruled=table.version)
+    if ruling.scores is not None:
+        table.scores = ruling.scores
+    if table.status != "ended":
+        return
+    if ruling.verdict == "annulled":
+        table.outcome = "annulled"
+        table.places = (None,) * len(table.players)
+    elif ruling.verdict == "corrected":
+        table.outcome = "adjudicated"
+        table.resigned += tuple(seat for seat in ruling.forfeits if seat not in table.resigned)
+        table.places = ruling.places if ruling.places is not None else table.places
+
+
 def redact(event: TableEvent) -> TableEvent:
     """Return a neutral event as everybody may see it: the sealed parts of chance are null until `Opened`."""
     match event:
@@ -156,6 +238,8 @@ def redact(event: TableEvent) -> TableEvent:
         case Created() | SeatTaken() | SeatLeft() | Started() | TurnBegan() | Answered():
             return event
         case Scored() | Resigned() | Ended() | Opened():
+            return event
+        case DisputeFiled() | Paused() | Resumed() | Looked() | Ruled() | DealReplayed():
             return event
         case _:
             assert_never(event)

@@ -29,6 +29,7 @@ from events.table import (
     TurnBegan,
 )
 from projections import fold
+from service import disputes
 from service.chance import Chance, Shuffles, commitment
 from service.game import AnyGame, AnyTable, Ask, Command, NotHost, NotSeated, Refused
 
@@ -71,7 +72,7 @@ class Resign(Command, frozen=True, tag="table.resign"):
     """Give one's seat up; from then on it moves by itself, and ranks last."""
 
 
-NEUTRAL = Create | Sit | Leave | Start | Abandon | Resign
+NEUTRAL = Create | Sit | Leave | Start | Abandon | Resign | disputes.COMMANDS
 
 
 def chance_of(table: AnyTable) -> Shuffles:
@@ -119,6 +120,8 @@ class Referee:
             raise Refused("turn_over")
         if isinstance(command, NEUTRAL):
             return tuple(self._to_the_end(game, _own(table), _neutral(game, table, ask), ask))
+        if table.status == "paused":
+            raise Refused("paused")
         _may_play(table, ask.by.seat)
         rules = Ask(ask.by, command, ask.at, _Later(self.chances, table), table.resigned)
         events = tuple(game.decide(table.play, rules))
@@ -172,6 +175,7 @@ def _own(table: AnyTable) -> AnyTable:
     """Copy a table to fold on; what events only add to is copied flat, for it grows with the log."""
     own = copy.copy(table)
     own.players, own.former, own.orders = list(table.players), dict(table.former), list(table.orders)
+    own.disputes = list(table.disputes)
     own.play = copy.deepcopy(table.play)
     return own
 
@@ -186,6 +190,8 @@ def by_of(table: AnyTable, player: str, command: Command) -> By:
     match command:
         case Create() | Start() | Abandon():
             return By(role="host", player=player)
+        case disputes.Pause() | disputes.Resume() | disputes.Look() | disputes.Rule():
+            return By(role="arbiter", player=player)
         case Sit(bot=str()):
             return By(role="host", player=player)
         case _:
@@ -214,6 +220,8 @@ def _neutral(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
             yield Ended("abandoned", (None,) * len(table.players))
         case Resign():
             yield from _resign(game, table, ask)
+        case disputes.Dispute() | disputes.Pause() | disputes.Resume() | disputes.Look() | disputes.Rule():
+            yield from disputes.decide(table, ask)
         case _:
             raise Refused("not_now")
 

@@ -110,7 +110,7 @@ def test_what_a_seat_may_do_unasked_is_listed_for_it_with_the_turn_that_stands()
 def test_before_play_after_it_and_of_a_seat_given_up_nothing_is_legal(reason: str) -> None:
     table = opened() if reason == "not_started" else started()
     if reason == "resigned":
-        table.resigned, table.to_act = (0,), (1,)
+        table.resigned, table.prompted = (0,), (1,)
     elif reason == "ended":
         say(table, Ask(By(seat=0), Resign(), 1))
     assert actions(GAME, table, 0).legal == ()
