@@ -95,6 +95,8 @@ def _reason(game: AnyGame, table: AnyTable, seat: int, kind: type[Command]) -> s
         return "not_started"
     if seat in table.resigned:
         return "resigned"
+    if table.status == "paused":
+        return "paused"
     reason = _reason_of(game, table, seat, sample(kind))
     if reason not in game.reasons:
         return reason

@@ -79,3 +79,45 @@ table-ended = { $outcome ->
 
 table-opened = Alles ist aufgedeckt. Der Startwert war { $seed }.
     .orders = Mischung { NUMBER($c, useGrouping: 0) } ergab { $order }.
+
+table-dispute_filed =
+    Einspruch { $dispute } gegen die Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) } ist eingelegt: { $reason ->
+        [rules] Regeln
+        [conduct] Verhalten
+        [outage] Ausfall
+        [mistake] Irrtum
+       *[other] anderer Grund
+    }.
+
+table-paused = Das Spiel ist angehalten.
+
+table-resumed = Das Spiel geht weiter.
+
+table-looked = Wegen Einspruch { $dispute } werden die Karten der Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) } eingesehen.
+
+table-ruled =
+    Über Einspruch { $dispute } ist entschieden: { $verdict ->
+        [upheld] Alles bleibt, wie es ist
+        [corrected] Das Ergebnis wird berichtigt
+        [annulled] Der Tisch wird annulliert
+       *[replayed] Runde { $deal } wird noch einmal gespielt
+    }.{ $scores ->
+        [none] {""}
+       *[other] {" "}Punktestand: { $scores }.
+    }{ $places ->
+        [none] {""}
+       *[other] {" "}Platzierung: { $places }.
+    }{ $forfeits ->
+        [none] {""}
+       *[other] {" "}Verloren gewertet für: { $forfeits }.
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-deal_replayed = Runde { $deal } wird neu gegeben, mit den Mischungen der Nummer { $number }.

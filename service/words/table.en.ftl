@@ -79,3 +79,45 @@ table-ended = { $outcome ->
 
 table-opened = All is opened. The seed was { $seed }.
     .orders = Shuffle { NUMBER($c, useGrouping: 0) } gave { $order }.
+
+table-dispute_filed =
+    Dispute { $dispute } is filed over versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) }: { $reason ->
+        [rules] the rules
+        [conduct] conduct
+        [outage] an outage
+        [mistake] a mistake
+       *[other] another reason
+    }.
+
+table-paused = Play is paused.
+
+table-resumed = Play goes on.
+
+table-looked = The cards of versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) } are looked at because of dispute { $dispute }.
+
+table-ruled =
+    Dispute { $dispute } is ruled on: { $verdict ->
+        [upheld] everything stands
+        [corrected] the result is corrected
+        [annulled] the table is annulled
+       *[replayed] deal { $deal } is played again
+    }.{ $scores ->
+        [none] {""}
+       *[other] {" "}Scores: { $scores }.
+    }{ $places ->
+        [none] {""}
+       *[other] {" "}Places: { $places }.
+    }{ $forfeits ->
+        [none] {""}
+       *[other] {" "}Forfeit: { $forfeits }.
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-deal_replayed = Deal { $deal } is dealt anew, with the shuffles of number { $number }.

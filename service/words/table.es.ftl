@@ -79,3 +79,45 @@ table-ended = { $outcome ->
 
 table-opened = Todo queda a la vista. La semilla era { $seed }.
     .orders = La mezcla { NUMBER($c, useGrouping: 0) } dio { $order }.
+
+table-dispute_filed =
+    Se presenta la reclamación { $dispute } sobre las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }: { $reason ->
+        [rules] las reglas
+        [conduct] la conducta
+        [outage] una interrupción
+        [mistake] un error
+       *[other] otro motivo
+    }.
+
+table-paused = El juego está en pausa.
+
+table-resumed = El juego continúa.
+
+table-looked = Por la reclamación { $dispute } se examinan las cartas de las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }.
+
+table-ruled =
+    Se resuelve la reclamación { $dispute }: { $verdict ->
+        [upheld] todo queda como está
+        [corrected] se corrige el resultado
+        [annulled] se anula la mesa
+       *[replayed] se repite la ronda { $deal }
+    }.{ $scores ->
+        [none] {""}
+       *[other] {" "}Puntuación: { $scores }.
+    }{ $places ->
+        [none] {""}
+       *[other] {" "}Puestos: { $places }.
+    }{ $forfeits ->
+        [none] {""}
+       *[other] {" "}Partida perdida para: { $forfeits }.
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-deal_replayed = La ronda { $deal } se reparte de nuevo, con las mezclas del número { $number }.

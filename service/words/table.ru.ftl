@@ -83,3 +83,45 @@ table-ended = { $outcome ->
 
 table-opened = Всё раскрыто. Начальное число было { $seed }.
     .orders = Тасовка { NUMBER($c, useGrouping: 0) } дала порядок: { $order }.
+
+table-dispute_filed =
+    Подан протест { $dispute } по версиям { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }: { $reason ->
+        [rules] правила
+        [conduct] поведение
+        [outage] сбой
+        [mistake] ошибка
+       *[other] другая причина
+    }.
+
+table-paused = Игра приостановлена.
+
+table-resumed = Игра продолжается.
+
+table-looked = По протесту { $dispute } просматриваются карты версий { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }.
+
+table-ruled =
+    Решение по протесту { $dispute }: { $verdict ->
+        [upheld] всё остаётся в силе
+        [corrected] результат исправлен
+        [annulled] игра за столом аннулирована
+       *[replayed] сдача { $deal } играется заново
+    }.{ $scores ->
+        [none] {""}
+       *[other] {" "}Счёт: { $scores }.
+    }{ $places ->
+        [none] {""}
+       *[other] {" "}Места: { $places }.
+    }{ $forfeits ->
+        [none] {""}
+       *[other] {" "}Поражение засчитано: { $forfeits }.
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-deal_replayed = Карты сдачи { $deal } сдаются заново тасовками номера { $number }.

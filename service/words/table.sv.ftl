@@ -79,3 +79,45 @@ table-ended = { $outcome ->
 
 table-opened = Allt är öppnat. Fröet var { $seed }.
     .orders = Blandning { NUMBER($c, useGrouping: 0) } gav { $order }.
+
+table-dispute_filed =
+    Protest { $dispute } mot versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) } är inlämnad: { $reason ->
+        [rules] reglerna
+        [conduct] uppträdande
+        [outage] avbrott
+        [mistake] misstag
+       *[other] annat skäl
+    }.
+
+table-paused = Spelet är pausat.
+
+table-resumed = Spelet går vidare.
+
+table-looked = Korten i versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) } granskas för protest { $dispute }.
+
+table-ruled =
+    Protest { $dispute } är avgjord: { $verdict ->
+        [upheld] allt står fast
+        [corrected] resultatet rättas
+        [annulled] bordet annulleras
+       *[replayed] giv { $deal } spelas om
+    }.{ $scores ->
+        [none] {""}
+       *[other] {" "}Ställning: { $scores }.
+    }{ $places ->
+        [none] {""}
+       *[other] {" "}Placering: { $places }.
+    }{ $forfeits ->
+        [none] {""}
+       *[other] {" "}Räknas som uppgivet för: { $forfeits }.
+    }
+    .scores = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+    .places = { $item ->
+        [none] {""}
+       *[other] { $seat } { $item }
+    }
+
+table-deal_replayed = Giv { $deal } ges på nytt, med blandningarna av nummer { $number }.

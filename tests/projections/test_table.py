@@ -3,15 +3,22 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from events.base import Event
 from events.table import (
     Answered,
     Created,
+    DealReplayed,
+    DisputeFiled,
     Ended,
+    Looked,
     Opened,
     Order,
+    Paused,
     Resigned,
+    Resumed,
+    Ruled,
     Scored,
     SeatLeft,
     Seats,
@@ -22,7 +29,7 @@ from events.table import (
     TableEvent,
     TurnBegan,
 )
-from projections.table import Player, SeatView, Table, evolve, public, redact
+from projections.table import Dispute, Look, Player, SeatView, Table, evolve, public, redact
 from service.game import AnyTable
 
 SEED, COMMITMENT = "5e" * 32, "c0" * 32
@@ -30,11 +37,18 @@ CREATED = Created("chinkway", "chinkway/1", 3, {"deals": 10}, "host", "hal", COM
 ADA, BOT = SeatTaken(0, "ada", "mine", None), SeatTaken(2, "bot:anyone/1#2", "", "anyone/1")
 SEATED = (CREATED, ADA, BOT)
 PLAYED = (*SEATED, Started((0, 2)), TurnBegan((0, 2)))
+ENDED = (*PLAYED, Ended("finished", (1, None, 2)))
+FILED = DisputeFiled(1, 2, 3, "rules", None)
+UPHELD = Ruled(1, "upheld", None, None, (), None, None)
+SCORED = Ruled(1, "corrected", (3, None, 4), None, (), None, None)
+PLACED = Ruled(1, "corrected", None, (2, None, 1), (0,), None, None)
+ANNULLED = Ruled(1, "annulled", None, None, (), None, None)
+DISPUTE = Dispute(1, "ada", 7, 2, 3, "rules", None)
 
 
 def table(*events: TableEvent, version: int = 7) -> AnyTable:
     """Return a table at which these events have happened, all at one version."""
-    told: AnyTable = Table(id="a", version=version)
+    told: AnyTable = Table(id="a", version=version, by="ada")
     for event in events:
         evolve(told, event)
     return told
@@ -66,17 +80,48 @@ def fields(told: AnyTable) -> dict[str, Any]:
         (SEATED, Started((0, 2)), {"status": "playing", "scores": (0, None, 0)}),
         (SEATED, Shuffled(65_536, ("SQ", "HT")), {"orders": [Order(65_536, ("SQ", "HT"))]}),
         (SEATED, Shuffled(65_536, None), {}),
-        (SEATED, TurnBegan((0, 2)), {"to_act": (0, 2), "turn": 7}),
-        (PLAYED, Answered(2), {"to_act": (0,)}),
+        (SEATED, TurnBegan((0, 2)), {"prompted": (0, 2), "turn": 7}),
+        (PLAYED, Answered(2), {"prompted": (0,)}),
         (PLAYED, Scored(1, (5, None, -5), (5, None, -5)), {"scores": (5, None, -5)}),
-        (PLAYED, Resigned(0), {"to_act": (2,), "resigned": (0,)}),
-        ((*PLAYED, Resigned(2)), Resigned(0), {"to_act": (), "resigned": (2, 0)}),
+        (PLAYED, Resigned(0), {"prompted": (2,), "resigned": (0,)}),
+        ((*PLAYED, Resigned(2)), Resigned(0), {"prompted": (), "resigned": (2, 0)}),
         (
             PLAYED,
             Ended("finished", (1, None, 2)),
-            {"status": "ended", "outcome": "finished", "places": (1, None, 2), "to_act": ()},
+            {
+                "status": "ended",
+                "outcome": "finished",
+                "places": (1, None, 2),
+                "prompted": (),
+                "ended_at": 0,
+            },
         ),
         (PLAYED, Opened(SEED, ()), {"seed": SEED}),
+        (PLAYED, FILED, {"disputes": [DISPUTE]}),
+        (PLAYED, Paused(), {"status": "paused"}),
+        ((*PLAYED, Paused()), Resumed(), {"status": "playing"}),
+        (PLAYED, Looked(1, 2, 3, 99), {"looks": (Look("ada", 2, 3, 99),)}),
+        ((*PLAYED, FILED), UPHELD, {"disputes": [replace(DISPUTE, ruling=UPHELD, ruled=7)]}),
+        ((*PLAYED, FILED), SCORED, {"disputes": [replace(DISPUTE, ruling=SCORED, ruled=7)], "scores": (3, None, 4)}),
+        (
+            (*ENDED, FILED),
+            PLACED,
+            {
+                "disputes": [replace(DISPUTE, ruling=PLACED, ruled=7)],
+                "outcome": "adjudicated",
+                "places": (2, None, 1),
+                "resigned": (0,),
+            },
+        ),
+        (
+            (*ENDED, FILED),
+            ANNULLED,
+            {
+                "disputes": [replace(DISPUTE, ruling=ANNULLED, ruled=7)],
+                "outcome": "annulled",
+                "places": (None, None, None),
+            },
+        ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Event) else "",
 )
@@ -131,6 +176,12 @@ def test_a_player_has_a_seat_and_its_eyes(
                 Resigned(0),
                 Ended("abandoned", (None, None, None)),
                 Opened(SEED, (Order(65_536, ("SQ", "HT")),)),
+                FILED,
+                Paused(),
+                Resumed(),
+                Looked(1, 2, 3, 99),
+                PLACED,
+                DealReplayed(1, 2),
             )
         ),
     ],
@@ -156,3 +207,8 @@ def test_every_viewer_sees_the_same_of_the_table_but_for_whose_view_it_is() -> N
 @pytest.mark.parametrize("seats", [(), (0,), (2, 0)])
 def test_a_prompt_replaces_the_one_before(seats: Seats) -> None:
     assert table(*PLAYED, TurnBegan(seats)).to_act == seats
+
+
+def test_nobody_must_act_while_play_is_paused_and_the_prompt_stands_again_after_it() -> None:
+    assert table(*PLAYED, Paused()).to_act == ()
+    assert table(*PLAYED, Paused(), Resumed()).to_act == (0, 2)
