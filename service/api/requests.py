@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote_plus
 
@@ -81,11 +81,6 @@ class AnyRequest:
     def query_params(self) -> MultiDict[str]:
         """The parameters of its query."""
         return self._of_framework.query_params
-
-    @property
-    def accept(self) -> Accept:
-        """The media types that its client takes."""
-        return self._of_framework.accept
 
     @property
     def _of_framework(self) -> OfFramework:
@@ -348,12 +343,17 @@ def accepts(request: AnyRequest, *kinds: str) -> str:
     """Return which of these media types the client likes best, the first where it does not care; else Unacceptable."""
     value = header(request, "Accept", MAX_ACCEPT)
     try:
-        best = request.accept.best_match(list(kinds)) if value else kinds[0]
+        best = _best(value, kinds) if value else kinds[0]
     except (ValueError, OverflowError):
         raise Malformed("The header Accept has a quality that is no number from 0 to 1.", "Accept") from None
     if best is None:
         raise Unacceptable(f"This answers with {' or '.join(kinds)}.")
     return best
+
+
+@lru_cache(maxsize=1_024)
+def _best(accept: str, kinds: tuple[str, ...]) -> str | None:
+    return Accept(accept).best_match(list(kinds))
 
 
 def _integral(value: object) -> object:

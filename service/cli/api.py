@@ -78,6 +78,7 @@ class _Worker(uvicorn.Server):
         self.exit_code = 0
         self._scraped = scraped
         self._supervised = supervised
+        self._told_to_end = False
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         async with AsyncExitStack() as open_until_the_end:
@@ -96,15 +97,14 @@ class _Worker(uvicorn.Server):
 
     def end(self, number: signal.Signals) -> None:
         """Finish what is under way; a second signal does not wait for that."""
-        if self.should_exit:
+        if self._told_to_end:
             self.force_exit = True
             self.exit_code = 128 + number
-        self.should_exit = True
+        self.should_exit = self._told_to_end = True
 
     def _end_orphaned(self) -> None:
-        # A supervisor that told it to end and then leaves has not told it twice.
-        if not self.should_exit:
-            self.end(signal.SIGTERM)
+        # A supervisor that tells it to end and leaves has not told it twice, whichever is noticed first.
+        self.should_exit = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
