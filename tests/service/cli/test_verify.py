@@ -13,7 +13,7 @@ from tests.service.audit.records import OURS, THEIRS, match_of, record_of
 from tests.service.cli.processes import Called, run
 from tests.sizes import sized
 
-MANY = sized(FEW + 1, 60, 1_000)
+MANY = sized(FEW + 1, 1_000, 1_000)
 
 
 @pytest.fixture(scope="module")
