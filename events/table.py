@@ -4,16 +4,22 @@ Everything that is not a game reads these alone. Sealed parts (`Seeded.seed`, `S
 everybody until `Opened` states them all.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from events.base import MAX_SEATS, BotLabel, Event, GameName, Id, Millis, PlayerId, Ruleset, Seat, Version, whole
 
+NUMBERS_PER_DEAL: Final = 65_536
+"""How many shuffles a deal may number: shuffle 65536 · d makes the pack of deal d."""
+
+LAST_DEAL: Final = 65_535
+"""No deal after it can be numbered."""
+
 Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
-DealNumber = Annotated[int, Meta(ge=0, le=65_535, description="Counted from 1; 0 before the first deal.")]
+DealNumber = Annotated[int, Meta(ge=0, le=LAST_DEAL, description="Counted from 1; 0 before the first deal.")]
 ShuffleNumber = Annotated[int, Meta(ge=0, lt=2**32, description="65536 times the deal, plus which shuffle of it.")]
 Hex256 = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="256 bits in lower-case hex.")]
 Nonce = Annotated[
@@ -141,7 +147,7 @@ class DisputeFiled(Event, frozen=True, tag="table.dispute_filed"):
 
 
 class Paused(Event, frozen=True, tag="table.paused"):
-    """An arbiter stopped play: until it is resumed no seat must act, nor may."""
+    """An arbiter stopped play: until it is resumed no seat must act, nor may; seats that are forfeit still move."""
 
 
 class Resumed(Event, frozen=True, tag="table.resumed"):
@@ -181,7 +187,11 @@ class Ruled(Event, frozen=True, tag="table.ruled"):
 
 
 class DealReplayed(Event, frozen=True, tag="table.deal_replayed"):
-    """The table is as it was before deal `deal` of the match, to be dealt anew: as shuffles `65536 · number` and on."""
+    """Play and scores are as they were before deal `deal` of the match, which is dealt anew now.
+
+    `number` is the next that no deal was shuffled by: shuffle `65536 · number` is the pack, and every later deal of the
+    match is as far ahead of its place in it.
+    """
 
     deal: DealNumber
     number: DealNumber

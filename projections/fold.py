@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from events.base import MAX_SEATS, Decision, Entry, Event
-from events.table import Created, Started, TableEvent
+from events.table import Created, DealReplayed, Ruled, Started, TableEvent
 from projections import table as neutral
 from projections.table import Table, View
 
@@ -37,6 +37,8 @@ class Projection(Generic[PLAY, OPTIONS]):
     view      a table as this seat may see it, None for a spectator
     redact    one of the game's own events as this seat may see it
     cards     every card of the state, wherever it lies, copies included: the same multiset at every version
+    rescored  the state, in place or anew, from which play goes on with these scores, one a seat, null for untaken
+              seats; None where no deal adds to another, so that no scores go on
     """
 
     name: str
@@ -48,6 +50,7 @@ class Projection(Generic[PLAY, OPTIONS]):
     view: Callable[[Table[PLAY, OPTIONS], int | None], View[OPTIONS]]
     redact: Callable[[Any, int | None], Event]
     cards: Callable[[PLAY], Iterable[str]]
+    rescored: Callable[[PLAY, tuple[int | None, ...]], PLAY] | None = None
 
     @cached_property
     def _decoder(self) -> "msgspec.json.Decoder[Entry[Raw, Event]]":
@@ -79,10 +82,16 @@ def evolve(projection: Projection[PLAY, OPTIONS], table: Table[PLAY, OPTIONS], e
         table.play = projection.evolve(table.play, event)  # type: ignore[arg-type] # no game event comes before play
         return
     neutral.evolve(table, cast("TableEvent", event))
-    if isinstance(event, Created):
-        table.options = msgspec.convert(event.options, projection.options)
-    elif isinstance(event, Started):
-        table.play = projection.begin(cast("OPTIONS", table.options), len(table.players), event.seats)
+    match event:
+        case Created():
+            table.options = msgspec.convert(event.options, projection.options)
+        case Started():
+            table.play = projection.begin(cast("OPTIONS", table.options), len(table.players), event.seats)
+        case DealReplayed() | Ruled() if table.status != "ended" and projection.rescored is not None:
+            # A deal is played again from scores that may have been corrected since it began.
+            table.play = projection.rescored(cast("PLAY", table.play), table.scores)
+        case _:
+            pass
 
 
 def redact(projection: Projection[PLAY, OPTIONS], event: Event, seat: int | None) -> Event:

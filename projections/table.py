@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from events.base import MAX_SEATS, BotLabel, GameName, Head, Id, Millis, PlayerId, Ruleset, Seat, Version
 from events.table import (
+    NUMBERS_PER_DEAL,
     Answered,
     CardName,
     Created,
@@ -39,6 +40,7 @@ from events.table import (
     TextRef,
     TurnBegan,
 )
+from projections.own import own
 
 PLAY = TypeVar("PLAY")
 OPTIONS = TypeVar("OPTIONS")
@@ -67,6 +69,11 @@ class Dispute(Struct, frozen=True, gc=False):
     ruling: Ruled | None = None
     ruled: int | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has ruled on it yet."""
+        return self.ruling is None
+
 
 class Look(Struct, frozen=True, gc=False):
     """An arbiter may see all cards of versions `first` to `last`, until a moment (UTC ms)."""
@@ -77,6 +84,14 @@ class Look(Struct, frozen=True, gc=False):
     until: int
 
 
+class Beginning(Struct, Generic[PLAY], frozen=True):
+    """How things stood when deal `deal` of the match was about to be dealt; nobody folds on this `play`."""
+
+    deal: int
+    scores: tuple[int | None, ...]
+    play: PLAY
+
+
 class Table(Struct, Generic[PLAY, OPTIONS]):
     """A table at one version; `play` is the state of its game, None before play.
 
@@ -84,6 +99,8 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     `former` remembers the seats of those who left before play, `resigned` the order in which seats were given up.
     `prompted` are the seats whose prompt stands, also while play is paused. `ended_at` is when play ended, None before.
     `seed` and `orders` are what `Opened` will state: None and empty in a fold of redacted decisions, until then.
+    `dealt` is the number that the latest deal was shuffled by, `ahead` by how much numbers exceed places in the match:
+    0 until a deal is replayed. `beginnings` are those of the latest deals, at most two, while play goes on.
     """
 
     id: str
@@ -111,6 +128,9 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     seed: str | None = None
     orders: list[Order] = []
     play: PLAY | None = None
+    dealt: int = 0
+    ahead: int = 0
+    beginnings: tuple[Beginning[PLAY], ...] = ()
 
     @property
     def to_act(self) -> tuple[int, ...]:
@@ -126,6 +146,10 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     def nonces(self) -> tuple[str, ...]:
         """The nonces that count, one per seat; an untaken seat's is empty."""
         return tuple(player.nonce if player is not None else "" for player in self.players)
+
+    def beginning_of(self, deal: int) -> Beginning[PLAY] | None:
+        """Return how a deal of the match began, None if that is not known any more, or not yet."""
+        return next((beginning for beginning in self.beginnings if beginning.deal == deal), None)
 
     def seat_of(self, player_id: str) -> int | None:
         """Return the seat where the player of this id sits, None for a spectator."""
@@ -149,8 +173,7 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
         case Answered(seat):
             table.prompted = tuple(other for other in table.prompted if other != seat)
         case Shuffled(c, order):
-            if order is not None:
-                table.orders.append(Order(c, order))
+            _shuffle(table, c, order)
         case Scored(_, _, scores):
             table.scores = scores
         case SeatTaken(seat, player_id, nonce, bot):
@@ -174,6 +197,7 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
             table.places = places
             table.prompted = ()
             table.ended_at = table.at
+            table.beginnings = ()
         case Opened(seed, _):
             table.seed = seed
         case DisputeFiled() | Looked() | Paused() | Resumed() | Ruled() | DealReplayed():
@@ -191,6 +215,17 @@ def _create(table: Table[PLAY, OPTIONS], event: Created) -> None:
     table.scores = (None,) * event.seats
 
 
+def _shuffle(table: Table[PLAY, OPTIONS], c: int, order: tuple[str | int, ...] | None) -> None:
+    """Keep an order, if it is seen, and how things stand if it is the pack of a deal."""
+    if order is not None:
+        table.orders.append(Order(c, order))
+    number, which = divmod(c, NUMBERS_PER_DEAL)
+    if number and which == 0 and table.play is not None:
+        table.dealt = number
+        beginning = Beginning(number - table.ahead, table.scores, own(table.play))
+        table.beginnings = (*table.beginnings[-1:], beginning)
+
+
 def _contest(
     table: Table[PLAY, OPTIONS], event: DisputeFiled | Looked | Paused | Resumed | Ruled | DealReplayed
 ) -> None:
@@ -205,8 +240,8 @@ def _contest(
             table.status = "playing"
         case Ruled():
             _rule(table, event)
-        case DealReplayed():
-            raise NotImplementedError
+        case DealReplayed(deal, number):
+            _replay(table, deal, number)
         case _:
             assert_never(event)
 
@@ -216,7 +251,7 @@ def _rule(table: Table[PLAY, OPTIONS], ruling: Ruled) -> None:
     place = ruling.dispute - 1
     table.disputes[place] = replace(table.disputes[place], ruling=ruling, ruled=table.version)
     if ruling.scores is not None:
-        table.scores = ruling.scores
+        _rescore(table, ruling.scores)
     if table.status != "ended":
         return
     if ruling.verdict == "annulled":
@@ -226,6 +261,25 @@ def _rule(table: Table[PLAY, OPTIONS], ruling: Ruled) -> None:
         table.outcome = "adjudicated"
         table.resigned += tuple(seat for seat in ruling.forfeits if seat not in table.resigned)
         table.places = ruling.places if ruling.places is not None else table.places
+
+
+def _rescore(table: Table[PLAY, OPTIONS], scores: tuple[int | None, ...]) -> None:
+    """Set the scores, also those that a deal is played again from if nothing was scored since it began."""
+    table.beginnings = tuple(
+        [replace(then, scores=scores) if then.scores == table.scores else then for then in table.beginnings]
+    )
+    table.scores = scores
+
+
+def _replay(table: Table[PLAY, OPTIONS], deal: int, number: int) -> None:
+    then = table.beginning_of(deal)
+    if then is None:
+        raise ValueError(f"how deal {deal} of table {table.id} began is not known at version {table.version}")
+    table.play = own(then.play)
+    table.scores = then.scores
+    table.prompted = ()
+    table.ahead = number - deal
+    table.beginnings = tuple([before for before in table.beginnings if before.deal < deal])
 
 
 def redact(event: TableEvent) -> TableEvent:

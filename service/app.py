@@ -51,6 +51,7 @@ from service.auth.vigil import Vigil, keeping
 from service.bots import Bots
 from service.changes import Changes
 from service.clock import utc_ms
+from service.dealing import Chances
 from service.durability import require
 from service.erasing import Erasing
 from service.games import Games
@@ -61,7 +62,7 @@ from service.lobby import Lobby
 from service.log import Log
 from service.metrics import Gauge, Sheets, sheets
 from service.presence import Presence
-from service.referee import Chances, Referee, chance_of
+from service.referee import Referee, chance_of
 from service.settings import Settings
 from service.store import connect
 from service.story import Stories

@@ -20,10 +20,11 @@ from itertools import count
 from struct import Struct
 from typing import Protocol, TypeVar
 
+from events.table import LAST_DEAL, NUMBERS_PER_DEAL
+
 T = TypeVar("T")
 
 SEED_BYTES = 32
-NUMBERS_PER_DEAL = 65_536
 
 _U16 = Struct(">H")
 _U64 = Struct(">Q")
@@ -55,6 +56,11 @@ def number(deal: int, k: int = 0) -> int:
 
 class Shuffles(Protocol):
     """What deciding a command may ask of chance: `Chance` in service, stated orders in tests."""
+
+    @property
+    def last_deal(self) -> int:
+        """The last deal of the match that can be numbered."""
+        return LAST_DEAL
 
     def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
         """Return the pack, given in printed order, as shuffle number c leaves it, top first."""

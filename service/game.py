@@ -77,6 +77,12 @@ REASONS: Mapping[str, str] = {
     "disputes_exhausted": "The table has had 1,000 disputes.",
     "no_such_dispute": "The table has no dispute of that number.",
     "no_such_versions": "The table does not have these versions, or the last comes before the first.",
+    "no_such_deal": "The match has not come to a deal of that number.",
+    "deal_too_old": "Only the deal in progress and the one before it can be played again.",
+    "deal_without_players": "All who played that deal have given up since.",
+    "deals_exhausted": "The table has been dealt 65,535 deals, and no further one can be numbered.",
+    "no_running_scores": "No deal of this game adds to another, so there are no scores that play could go on from.",
+    "no_such_places": "Places count from 1; level seats share the better place, and the next one comes after them all.",
     "ruling_contradicts_itself": "The verdict does not go with what comes with it; see `/docs/disputes`.",
     "one_for_each_seat": "Scores and places are stated for every seat that is taken, and null for all others.",
     "no_such_bot": "No bot has that name; `GET /v1/games/{game}` lists them.",
@@ -130,6 +136,8 @@ class Game(Generic[PLAY, OPTIONS]):
     seats        how many may play
     check        raise Refused("options_conflict") where options contradict each other
     start        yield what happens when play begins: lots, packs, the first deal, the first prompt
+    again        yield the deal that begins in the state `then` once more, play having come to `now`: the same dealer,
+                 sides and place in the match, and what all have seen of it that does not hang on the cards dealt
     decide       yield what a command makes happen, or raise Refused: at least one event; the last of them prompts or
                  ends, unless the prompt that stood before stands on: where others must answer it too, or where a seat
                  acted that was not prompted
@@ -151,6 +159,7 @@ class Game(Generic[PLAY, OPTIONS]):
     seats: Seats
     check: Callable[[OPTIONS], None]
     start: Callable[[PLAY, Shuffles], Iterator[Event]]
+    again: Callable[[PLAY, PLAY, Shuffles], Iterator[Event]]
     decide: Callable[[PLAY, Ask], Iterator[Event]]
     legal: Callable[[PLAY, int], Iterator[Command]]
     idle: Callable[[PLAY, int], Command]

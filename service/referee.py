@@ -6,9 +6,9 @@ adds to a game's own decisions: seats that are forfeit move by themselves, and w
 
 import copy
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -21,6 +21,7 @@ from events.table import (
     Nonce,
     Opened,
     Resigned,
+    Ruled,
     SeatLeft,
     SeatTaken,
     Seeded,
@@ -29,12 +30,12 @@ from events.table import (
     TurnBegan,
 )
 from projections import fold
+from projections.own import own
 from service import disputes
 from service.chance import Chance, Shuffles, commitment
+from service.dealing import Chances, Dealing
+from service.forfeits import give_up
 from service.game import AnyGame, AnyTable, Ask, Command, NotHost, NotSeated, Refused
-
-T = TypeVar("T")
-Chances = Callable[[AnyTable], Shuffles]
 
 
 class Create(Command, frozen=True, tag="table.create"):
@@ -120,11 +121,10 @@ class Referee:
             raise Refused("turn_over")
         if isinstance(command, NEUTRAL):
             return tuple(self._to_the_end(game, _own(table), _neutral(game, table, ask), ask))
+        _may_play(table, ask.by.seat)
         if table.status == "paused":
             raise Refused("paused")
-        _may_play(table, ask.by.seat)
-        rules = Ask(ask.by, command, ask.at, _Later(self.chances, table), table.resigned)
-        events = tuple(game.decide(table.play, rules))
+        events = tuple(self._decided(game, table, ask))
         if not table.resigned and type(events[-1]) is not Ended:
             return events
         return tuple(self._to_the_end(game, _own(table), events, ask))
@@ -144,7 +144,7 @@ class Referee:
                 event = TurnBegan(tuple(seat for seat in event.seats if seat not in table.resigned))
                 if not event.seats:
                     continue
-            elif isinstance(event, Resigned) and event.seat in table.to_act:
+            elif isinstance(event, Resigned) and event.seat in table.prompted:
                 silent.append(event.seat)
             fold.evolve(game.projection, table, event)
             yield event
@@ -162,22 +162,29 @@ class Referee:
             case Ended():
                 revealed = tuple(game.reveal(table.play)) if table.play is not None else ()
                 return (*revealed, Opened(_seed(table), tuple(table.orders)))
+            case Ruled():
+                return tuple(disputes.follow(game, table, event, self.chances))
             case _:
                 return ()
 
     def _idle(self, game: AnyGame, table: AnyTable, seat: int, ask: Ask) -> Iterator[Event]:
-        by = By(seat=seat, service="system")
         command = game.idle(table.play, seat)
-        return game.decide(table.play, Ask(by, command, ask.at, _Later(self.chances, table), table.resigned))
+        return self._decided(game, table, Ask(By(seat=seat, service="system"), command, ask.at))
+
+    def _decided(self, game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
+        """Return what the rules of the game make of a command."""
+        dealing = Dealing(self.chances, table)
+        events = game.decide(table.play, ask._replace(chance=dealing, forfeits=table.resigned))
+        return dealing.stated(events) if table.ahead else events
 
 
 def _own(table: AnyTable) -> AnyTable:
     """Copy a table to fold on; what events only add to is copied flat, for it grows with the log."""
-    own = copy.copy(table)
-    own.players, own.former, own.orders = list(table.players), dict(table.former), list(table.orders)
-    own.disputes = list(table.disputes)
-    own.play = copy.deepcopy(table.play)
-    return own
+    copied = copy.copy(table)
+    copied.players, copied.former, copied.orders = list(table.players), dict(table.former), list(table.orders)
+    copied.disputes = list(table.disputes)
+    copied.play = own(table.play)
+    return copied
 
 
 def bot_taken(seat: int, bot: str) -> SeatTaken:
@@ -219,9 +226,10 @@ def _neutral(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
             _may_host(table, ask)
             yield Ended("abandoned", (None,) * len(table.players))
         case Resign():
-            yield from _resign(game, table, ask)
+            _may_play(table, ask.by.seat)
+            yield from give_up(game, table, (_seated(table, ask.by.seat),))
         case disputes.Dispute() | disputes.Pause() | disputes.Resume() | disputes.Look() | disputes.Rule():
-            yield from disputes.decide(table, ask)
+            yield from disputes.decide(game, table, ask)
         case _:
             raise Refused("not_now")
 
@@ -278,24 +286,6 @@ def _start(game: AnyGame, table: AnyTable, ask: Ask) -> Started:
     return Started(taken)
 
 
-def _resign(game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
-    _may_play(table, ask.by.seat)
-    seat = _seated(table, ask.by.seat)
-    yield Resigned(seat)
-    forfeits = (*table.resigned, seat)
-    left = [other for other in table.taken if other not in forfeits]
-    nobody = not any(_is_person(table, other) for other in left)
-    # Silent seats alone could move on for ever within this one decision.
-    in_play = table.taken if game.in_play is None else game.in_play(table.play)
-    if nobody or len(left) <= 1 or set(in_play) <= set(forfeits):
-        yield Ended("finished", game.places(table.play, forfeits))
-
-
-def _is_person(table: AnyTable, seat: int) -> bool:
-    player = table.players[seat]
-    return player is not None and player.bot is None
-
-
 def _may_host(table: AnyTable, ask: Ask) -> None:
     if ask.by.player != table.host:
         raise NotHost
@@ -323,15 +313,3 @@ def _seed(table: AnyTable) -> str:
         message = f"table {table.id} has no seed to open"
         raise ValueError(message)
     return table.seed
-
-
-class _Later(Shuffles):
-    """A table's chance, made when a decision first asks for it: most never do."""
-
-    def __init__(self, chances: Chances, table: AnyTable) -> None:
-        self._chances = chances
-        self._table = table
-
-    def shuffle(self, pack: Sequence[T], c: int) -> tuple[T, ...]:
-        """Shuffle with the table's own chance."""
-        return self._chances(self._table).shuffle(pack, c)

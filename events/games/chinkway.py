@@ -134,6 +134,12 @@ class Declared(Event, frozen=True, tag="chinkway.declared"):
     trump: Trump
 
 
+class QuestKept(Event, frozen=True, tag="chinkway.quest_kept"):
+    """The deal is played again and its quest, which all have seen, stays: these five cards are turned in it."""
+
+    cards: Five
+
+
 class QuestTurned(Event, frozen=True, tag="chinkway.quest_turned"):
     """The next five quest cards were turned; `leader` leads to the first trick."""
 
@@ -206,6 +212,7 @@ ChinkwayEvent = (
     | Dealt
     | Discarded
     | Declared
+    | QuestKept
     | QuestTurned
     | Played
     | TrickTaken

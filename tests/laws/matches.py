@@ -21,10 +21,15 @@ from service.game import REASONS, AnyGame, AnyTable, Ask, Command, Refused
 from service.ids import new_id, new_salt
 from service.referee import NEUTRAL, Create, Leave, Referee, Resign, Sit, Start
 from service.streams import Stored, genesis, head_after
+from tests.laws.contesting import contest, disputes, kind_of
 from tests.laws.setups import Setup, game_of
 from tests.sizes import FULL
 
 _encode = msgspec.json.Encoder().encode
+
+# What stands for the arbiter where seats stand for people, and how often who contests what has ended is heard.
+ARBITER = -1
+AFTERWARDS = 8
 
 # How many seeds are tried for a setup.
 SEEDS = 1 if FULL else 6
@@ -126,7 +131,8 @@ class Driver:
     referee: Referee = field(default_factory=Referee)
     stored: list[Stored] = field(default_factory=list)
     decided: list[tuple[Event, ...]] = field(default_factory=list)
-    given: Counter[type[Command]] = field(default_factory=Counter)
+    given: Counter[object] = field(default_factory=Counter)
+    afterwards: int = 0
 
     @property
     def by_host(self) -> bool:
@@ -134,8 +140,8 @@ class Driver:
         return self.setup.untaken > 0
 
     def player(self, seat: int | None) -> str:
-        """Return the id of who will sit on a seat, None for the host."""
-        return "host" if seat is None else f"player{seat}"
+        """Return the id of who will sit on a seat, None for the host, and of the arbiter."""
+        return {None: "host", ARBITER: "arbiter"}.get(seat, f"player{seat}")
 
     def key(self, by: By) -> str | None:  # noqa: ARG002 others go by who asks
         """Return the hash that the next decision is remembered by, None for none."""
@@ -146,9 +152,17 @@ class Driver:
         self.create()
         for sitting in self.sittings():
             self.decide(sitting)
-        while self.table.status == "playing" and self.table.version < self.setup.longest:
+        while self.goes_on() and self.table.version < self.setup.longest:
             self.decide(self.move())
         return self.kept()
+
+    def goes_on(self) -> bool:
+        """Tell whether somebody may act, or may still contest what has ended."""
+        if self.table.status != "ended":
+            return True
+        self.afterwards += 1
+        has_people = any(player is not None and player.bot is None for player in self.table.players)
+        return bool(self.setup.contest) and has_people and self.afterwards <= AFTERWARDS
 
     def kept(self) -> Match:
         """Return the match as far as it has come."""
@@ -190,6 +204,8 @@ class Driver:
     def move(self) -> Asked:
         """Choose what somebody does who may do something."""
         people = [seat for seat in self.table.taken if self.is_person(seat)]
+        if self.table.status != "playing" or (self.setup.contest and self.random.random() < self.setup.contest):
+            return self.contest()
         if people and self.random.random() < self.setup.resigning:
             return self.of(self.random.choice(people), Resign())
         unasked = [seat for seat in people if seat not in self.table.to_act and self.may_act(seat)]
@@ -208,6 +224,16 @@ class Driver:
         kind = min(kinds, key=self.given.__getitem__)
         self.given[kind] += 1
         return self.random.choice([command for command in legal if type(command) is kind])
+
+    def contest(self) -> Asked:
+        """Choose what somebody does about a dispute, of the kind that was done least so far."""
+        judge = By(role="arbiter", player=self.player(ARBITER))
+        rulings = ((judge, command) for command in contest(self.game, self.table, self.random))
+        possible = [*disputes(self.table, self.random), *rulings]
+        self.random.shuffle(possible)
+        by, command = min(possible, key=lambda asked: self.given[kind_of(asked[1])])
+        self.given[kind_of(command)] += 1
+        return Asked(by, command)
 
     def may_act(self, seat: int) -> bool:
         """Tell whether a seat may do something, prompted or not."""
@@ -274,7 +300,7 @@ def _variety(match: Match) -> int:
 
 def has_ended(match: Match) -> bool:
     """Tell whether a match came to its end."""
-    return any(isinstance(event, Ended) for event in match.decided[-1])
+    return any(isinstance(event, Ended) for events in match.decided for event in events)
 
 
 def outcome(match: Match, table: AnyTable, ask: Ask) -> tuple[Event, ...] | str:

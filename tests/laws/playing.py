@@ -8,7 +8,21 @@ from random import Random
 import msgspec
 
 from events.base import By
-from events.table import Answered, Created, Ended, Opened, Order, Resigned, Seeded, Shuffled, TurnBegan
+from events.table import (
+    Answered,
+    Created,
+    DealReplayed,
+    DisputeFiled,
+    Ended,
+    Looked,
+    Opened,
+    Order,
+    Resigned,
+    Ruled,
+    Seeded,
+    Shuffled,
+    TurnBegan,
+)
 from projections import fold
 from service.actions import actions
 from service.chance import Chance, commitment
@@ -18,6 +32,10 @@ from tests.laws.bodies import bodies
 from tests.laws.matches import Match, asked_by, outcome
 
 _encode = msgspec.json.Encoder().encode
+
+
+CONTESTED = {DisputeFiled, Looked, Ruled}
+"""What may still happen once play has ended."""
 
 
 def listed_is_legal(match: Match) -> None:
@@ -104,7 +122,7 @@ def others_are_refused(match: Match) -> None:
                 answer = outcome(match, table, asked_by(table, seat, other))
                 assert answer == _why(table, seat), f"seat {seat} gave {other} at {table.version}: {answer}"
         answer = outcome(match, table, Ask(By(player="stranger"), command, table.at))
-        assert answer == ("not_seated" if table.status == "playing" else _why(table, 0))
+        assert answer == ("not_seated" if table.status in {"playing", "paused"} else _why(table, 0))
 
 
 def _some_command(match: Match, table: AnyTable) -> Command:
@@ -119,11 +137,13 @@ def _commands(match: Match, table: AnyTable) -> list[Command]:
 
 
 def _why(table: AnyTable, seat: int) -> str:
-    if table.status != "playing":
+    if table.status not in {"playing", "paused"}:
         return "ended" if table.status == "ended" else "not_started"
     if table.players[seat] is None:
         return "not_seated"
-    return "resigned" if seat in table.resigned else "not_your_turn"
+    if seat in table.resigned:
+        return "resigned"
+    return "paused" if table.status == "paused" else "not_your_turn"
 
 
 def somebody_can_move(match: Match) -> None:
@@ -168,25 +188,29 @@ def turns_are_coherent(match: Match) -> None:
                     standing.discard(seat)
                 case Resigned(seat):
                     standing.discard(seat)
-                case Ended():
+                case Ended() | DealReplayed():
                     standing = set()
                 case _:
                     pass
         assert table.turn == turn <= table.version
-        assert set(table.to_act) == standing <= set(table.taken) - set(table.resigned)
-        assert not standing or table.status == "playing"
+        assert set(table.prompted) == standing <= set(table.taken) - set(table.resigned)
+        assert not standing or table.status in {"playing", "paused"}
+        assert table.to_act == (() if table.status == "paused" else table.prompted)
 
 
 def the_end_is_lawful(match: Match) -> None:
     """Hold: the decision that ends play places every taken seat lawfully and opens all that was sealed, at its end."""
     made: list[Order] = []
+    has_ended = False
     for table, entry, _ in match.versions():
         made += [Order(event.c, event.order or ()) for event in entry.events if isinstance(event, Shuffled)]
         kinds = [type(event) for event in entry.events]
         if Ended not in kinds:
-            assert Opened not in kinds, f"opened at version {table.version}, before play had ended"
+            assert Opened not in kinds, f"opened at version {table.version}, where play did not end"
+            assert not has_ended or {*kinds} <= CONTESTED, f"play went on at version {table.version}"
             continue
-        assert table.version == len(match.stored)
+        assert not has_ended, f"play ended twice, at version {table.version} too"
+        has_ended = True
         opened = entry.events[-1]
         ended = entry.events[kinds.index(Ended)]
         assert isinstance(opened, Opened), "what was sealed opens last"
@@ -194,7 +218,10 @@ def the_end_is_lawful(match: Match) -> None:
         assert kinds.count(Opened) == 1
         assert not {Shuffled, TurnBegan, Ended} & set(kinds[kinds.index(Ended) + 1 :]), "play went on after its end"
         assert opened.orders == tuple(made), "not every order was opened as it was made"
-        _places(ended.places, table)
+        if ended.outcome == "annulled":
+            assert ended.places == (None,) * len(table.players)
+        else:
+            _places(ended.places, table)
         orders_follow(match, opened.seed, opened.orders)
 
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from events.base import Entry
+from events.table import NUMBERS_PER_DEAL, DealReplayed, Ruled, Shuffled
 from projections import fold
 from service.game import AnyTable, Ask
 from service.referee import Create, Referee
@@ -62,6 +63,33 @@ def cards_are_conserved(match: Match) -> None:
         first = first or cards
         assert first, f"no cards are in play at version {table.version}"
         assert cards == first, f"at version {table.version}: lost {first - cards}, came {cards - first}"
+
+
+def deals_begin_again(match: Match) -> None:
+    """Hold: packs are numbered one by one, and a deal that is played again begins in the state in which it began.
+
+    Where scores were corrected meanwhile, the state may differ by them.
+    """
+    table, dealt, ahead = match.empty(), 0, 0
+    began: dict[int, str] = {}
+    for entry in match.entries():
+        table.version, table.by = entry.version, entry.by.player or ""
+        for event in entry.events:
+            match event:
+                case Shuffled(c) if c and c % NUMBERS_PER_DEAL == 0:
+                    dealt += 1
+                    assert c == NUMBERS_PER_DEAL * dealt, f"shuffle {c} of version {entry.version} is of deal {dealt}"
+                    began[dealt - ahead] = repr(table.play)
+                case Ruled(scores=tuple()):
+                    began.clear()
+                case _:
+                    pass
+            fold.evolve(match.game.projection, table, event)
+            if isinstance(event, DealReplayed):
+                assert event.number == dealt + 1
+                play = repr(table.play)
+                assert play == began.get(event.deal, play), f"deal {event.deal} began otherwise"
+                ahead = event.number - event.deal
 
 
 def nothing_is_changed(match: Match) -> None:

@@ -37,7 +37,8 @@ class Setup(NamedTuple):
     """A table to be played: its game, options and seats, which of them bots take, and the seed of all that is random.
 
     `untaken` seats stay empty, so the host starts. `silence` and `resigning` are the odds that a move is the idle one,
-    and that a person resigns instead. A match that has not ended after `longest` decisions is left as it stands.
+    and that a person resigns instead, `contest` those that somebody disputes, pauses, looks or rules. A match that has
+    not ended after `longest` decisions is left as it stands.
     """
 
     game: str
@@ -49,6 +50,7 @@ class Setup(NamedTuple):
     silence: float
     resigning: float
     longest: int
+    contest: float = 0.0
 
     def __str__(self) -> str:
         """Return what a test's id shows."""
@@ -149,6 +151,7 @@ def _of_game(game: AnyGame) -> Iterator[Setup]:
             silence=(0.1, 0.6, 0.1, 0.9)[turn % 4],
             resigning=(0.004, 0.0, 0.02)[turn % 3],
             longest=LONGEST if is_endless(game.name, options) else MOST,
+            contest=(0.0, 0.1)[turn % 2],
         )
 
 

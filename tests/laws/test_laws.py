@@ -71,6 +71,11 @@ def test_every_command_decided_again_makes_the_same_happen(match: Match) -> None
     replaying.decides_again(match)
 
 
+def test_a_deal_that_is_played_again_begins_as_it_began(match: Match) -> None:
+    """Whoever played it must find nothing of what was played of it, but what all have seen."""
+    replaying.deals_begin_again(match)
+
+
 def test_deciding_and_looking_change_nothing(match: Match) -> None:
     """One folded state serves many requests at once; whoever changed it would change it for all of them."""
     replaying.nothing_is_changed(match)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from events.base import Event
-from events.table import Answered, Ended, Opened, Order, Resigned, Shuffled, TurnBegan
+from events.table import Answered, DealReplayed, Ended, Opened, Order, Resigned, Shuffled, TurnBegan
 from projections.table import Table
 from service.bots import Bot
 from service.game import Ask, Command, Refused
@@ -19,7 +19,7 @@ from service.streams import Stored, genesis, head_after
 from tests.laws import playing, replaying, secrecy, worlds
 from tests.laws.matches import Match, play
 from tests.laws.setups import Setup
-from tests.toy.events.toy import Drew, Options, Pledged
+from tests.toy.events.toy import Dealt, Drew, Options, Pledged
 from tests.toy.projections.toy import State, View, evolve, redact, view
 from tests.toy.service.toy import GAME, Hold, Lay, Pledge, decide, idle, legal
 
@@ -27,7 +27,16 @@ Law = Callable[[Match], object]
 AnyEvents = tuple[Event, ...]
 
 LONG = Setup("toy", Options(deals=3, row=2), 3, 0, 0, seed=1, silence=0.1, resigning=0.0, longest=500)
-GIVEN_UP = LONG._replace(seats=4, seed=7, resigning=0.04)
+GIVEN_UP = LONG._replace(seats=4, seed=12, resigning=0.04)
+CONTESTED = LONG._replace(seed=2, contest=0.15)
+
+
+class Shared(Options, frozen=True, kw_only=True):
+    """Options with a part that changes, as no state may have."""
+
+    dealt: list[int] = msgspec.field(default_factory=list)
+
+
 LAWS: tuple[Law, ...] = (
     secrecy.a_view_needs_no_secrets,
     secrecy.redacted_as_stated,
@@ -38,6 +47,7 @@ LAWS: tuple[Law, ...] = (
     replaying.heads_chain,
     replaying.decides_again,
     replaying.cards_are_conserved,
+    replaying.deals_begin_again,
     replaying.nothing_is_changed,
     playing.listed_is_legal,
     playing.unlisted_is_illegal,
@@ -60,6 +70,14 @@ def given_up() -> Match:
     """Give a match in which two seats are given up."""
     match = play(GIVEN_UP)
     assert sum(isinstance(event, Resigned) for events in match.decided for event in events) == 2
+    return match
+
+
+@pytest.fixture(scope="module")
+def contested() -> Match:
+    """Give a match of which a deal is played again that is not the first."""
+    match = play(CONTESTED)
+    assert any(isinstance(event, DealReplayed) and event.deal > 1 for events in match.decided for event in events)
     return match
 
 
@@ -95,9 +113,10 @@ def with_event(match: Match, kind: type[Event], edit: Callable[[Any], Sequence[E
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_toy_as_it_is_breaks_no_law(law: Law, match: Match, given_up: Match) -> None:
+def test_the_toy_as_it_is_breaks_no_law(law: Law, match: Match, given_up: Match, contested: Match) -> None:
     law(match)
     law(given_up)
+    law(contested)
 
 
 def shows_the_next_card(table: Table[State, Options], seat: int | None) -> View:
@@ -216,6 +235,27 @@ def test_a_decision_that_draws_lots_of_its_own_is_noticed(match: Match) -> None:
 
     with pytest.raises(AssertionError, match="is decided otherwise"):
         replaying.decides_again(with_game(match, decide=gambling))
+
+
+def test_a_deal_played_again_under_a_number_that_is_not_the_next_is_noticed(contested: Match) -> None:
+    later = with_event(contested, DealReplayed, lambda event: [changed(event, number=event.number + 1)])
+    with pytest.raises(AssertionError):
+        replaying.deals_begin_again(later)
+
+
+def test_a_beginning_that_play_reaches_into_is_noticed(contested: Match) -> None:
+    def forgetful(state: State, event: Any) -> State:  # noqa: ANN401 any event of the toy
+        folded = evolve(state, event)
+        if isinstance(event, Dealt):
+            # What lies in a struct that never changes is not copied: play changes it in the beginning too.
+            noting = folded.options
+            if not isinstance(noting, Shared):
+                folded.options = noting = Shared(**msgspec.structs.asdict(noting))
+            noting.dealt.append(event.deal)
+        return folded
+
+    with pytest.raises(AssertionError, match="began otherwise"):
+        replaying.deals_begin_again(with_projection(contested, evolve=forgetful))
 
 
 def test_a_decision_that_changes_the_state_is_noticed(match: Match) -> None:

@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Raw
 
 from events.base import Entry, Event
-from events.table import Order, Shuffled
+from events.table import NUMBERS_PER_DEAL, Order, Shuffled
 from projections import fold
 from service import bots
 from service.bots import Bot
-from service.chance import NUMBERS_PER_DEAL, bot_stream
+from service.chance import bot_stream
 from service.game import AnyTable, Ask, Command, Refused
 from service.referee import Create, Referee
 from tests.laws.audience import is_for_all, is_unseen, seen_by

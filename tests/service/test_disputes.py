@@ -2,13 +2,14 @@
 
 import pytest
 
-from events.table import DisputeFiled, Ended, Looked, Opened, Paused, Places, Resumed, Ruled, Scores, Seats
+from events.table import DisputeFiled, Looked, Paused, Places, Resumed, Scores, Seats
 from projections.table import Dispute as Disputed
 from projections.table import Look as Looking
-from service.disputes import LOOK_MS, MOST, WINDOW_MS, Dispute, Look, Pause, Resume, Rule, forfeited
-from service.game import AnyTable, Command, NotSeated, Refused
+from service.disputes import LOOK_MS, MOST, WINDOW_MS, Dispute, Look, Pause, Resume, Rule
+from service.game import REASONS, Command, NotSeated, Refused
 from service.referee import Leave, Resign, Sit
-from tests.service.refereed import ADA, BOB, PLAYED, SEED, START, Said, create, say, table_of
+from tests.service.test_referee import ADA, BOB, PLAYED, START, UNOPENED, Said, create, deal, say, table_of
+from tests.service.test_referee import REFUSED as REFUSED_BESIDES
 from tests.toy.service.toy import Pledge
 
 FILED: Said = ("ada", Dispute(first=1, last=3, reason="rules"))
@@ -23,11 +24,16 @@ def filed_at_the_end() -> tuple[Said, ...]:
 
 
 def corrected(
-    *, scores: Scores | None = None, places: Places | None = None, forfeits: Seats = (), deal: int | None = None
+    *, scores: Scores | None = None, places: Places | None = None, forfeits: Seats = (), dispute: int = 1
 ) -> Rule:
     """Return a ruling that corrects."""
-    return Rule(dispute=1, verdict="corrected", scores=scores, places=places, forfeits=forfeits, deal=deal)
+    return Rule(dispute=dispute, verdict="corrected", scores=scores, places=places, forfeits=forfeits)
 
+
+ANNULLED: tuple[Said, ...] = (("ruth", Rule(dispute=1, verdict="annulled")), FILED)
+
+
+BOTH = Rule(dispute=1, verdict="corrected", forfeits=(1,), deal=1)
 
 REFUSED: list[tuple[str, tuple[Said, ...], str, Command]] = [
     ("not_seated", PLAYED, "dan", FILED[1]),
@@ -55,7 +61,12 @@ REFUSED: list[tuple[str, tuple[Said, ...], str, Command]] = [
     ("dispute_closed", (*PLAYED, FILED, ("ruth", UPHELD)), "ruth", Look(dispute=1, first=1, last=3)),
     ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", corrected()),
     ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", corrected(forfeits=(1, 1))),
-    ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", corrected(forfeits=(1,), deal=1)),
+    (
+        "ruling_contradicts_itself",
+        (*PLAYED, FILED),
+        "ruth",
+        Rule(dispute=1, verdict="corrected", forfeits=(1,), deal=1),
+    ),
     ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="replayed")),
     ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="upheld", deal=1)),
     ("ruling_contradicts_itself", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="annulled", forfeits=(0,))),
@@ -66,10 +77,21 @@ REFUSED: list[tuple[str, tuple[Said, ...], str, Command]] = [
     ("no_such_seat", (*PLAYED, FILED), "ruth", corrected(forfeits=(3,))),
     ("resigned", (*PLAYED, ("bob", Resign()), FILED), "ruth", corrected(forfeits=(1,))),
     ("ended", filed_at_the_end(), "ruth", Rule(dispute=1, verdict="replayed", deal=1)),
+    ("no_such_places", filed_at_the_end(), "ruth", corrected(places=(1, 3, 3))),
+    ("one_for_each_seat", (*filed_at_the_end(), *ANNULLED), "ruth", corrected(scores=(1, 2, 3), dispute=2)),
+    ("no_such_deal", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=0)),
+    ("no_such_deal", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=2)),
+    ("deal_too_old", (*PLAYED, *deal(0), *deal(1), FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=1)),
 ]
 
-SHOWN = frozenset(reason for reason, *_ in REFUSED) | {"dispute_window_over", "disputes_exhausted"}
-"""The reasons that are shown here."""
+ELSEWHERE = {
+    "dispute_window_over",
+    "disputes_exhausted",
+    "deal_without_players",
+    "deals_exhausted",
+    "no_running_scores",
+}
+"""What is shown below, and in test_rulings.py."""
 
 
 @pytest.mark.parametrize(("reason", "said", "who", "command"), REFUSED)
@@ -83,6 +105,12 @@ def test_what_may_not_be_contested_or_ruled_is_refused_with_the_reason(
     assert refused.value.reason == reason
     assert isinstance(refused.value, NotSeated) == (reason == "not_seated")
     assert repr(table) == before
+
+
+def test_every_reason_that_a_table_can_give_is_shown() -> None:
+    shown = {reason for reason, *_ in (*REFUSED, *REFUSED_BESIDES, *UNOPENED)} | ELSEWHERE
+    # This one is not the referee's to give.
+    assert shown == REASONS.keys() - {"no_such_bot"}
 
 
 def test_a_dispute_names_what_is_contested_and_who_contests_it() -> None:
@@ -137,51 +165,3 @@ def test_a_look_lasts_an_hour_and_a_further_one_is_another_event() -> None:
     assert say(table, "ruth", look, 5_000) == (Looked(1, 2, 6, 5_000 + LOOK_MS),)
     assert say(table, "rob", look, 6_000) == (Looked(1, 2, 6, 6_000 + LOOK_MS),)
     assert table.looks == (Looking("ruth", 2, 6, 5_000 + LOOK_MS), Looking("rob", 2, 6, 6_000 + LOOK_MS))
-
-
-def test_an_upheld_dispute_changes_nothing_but_that_it_is_closed() -> None:
-    table = table_of(create(), *PLAYED, FILED)
-    before = standing(table)
-    assert say(table, "ruth", UPHELD) == (Ruled(1, "upheld", None, None, (), None, None),)
-    assert standing(table) == before
-    assert table.disputes[0].ruled == table.version
-
-
-def standing(table: AnyTable) -> tuple[object, ...]:
-    """Return what of a table a ruling may change."""
-    return table.status, table.to_act, table.turn, table.scores, table.places, table.outcome, table.resigned
-
-
-def test_an_annulled_table_ends_and_all_is_opened() -> None:
-    table = table_of(create(), *PLAYED, FILED)
-    _, *events = say(table, "ruth", Rule(dispute=1, verdict="annulled"))
-    assert events[0] == Ended("annulled", (None, None, None))
-    assert events[-1] == Opened(SEED.hex(), tuple(table.orders))
-    assert (table.status, table.outcome, table.places) == ("ended", "annulled", (None, None, None))
-
-
-def test_a_correction_after_the_end_states_scores_and_places() -> None:
-    table = table_of(create(), *filed_at_the_end())
-    say(table, "ruth", corrected(scores=(3, 2, 1), places=(3, 1, 2)))
-    assert (table.outcome, table.scores, table.places) == ("adjudicated", (3, 2, 1), (3, 1, 2))
-
-
-def test_an_annulment_after_the_end_takes_the_places_away() -> None:
-    table = table_of(create(), *filed_at_the_end())
-    assert len(say(table, "ruth", Rule(dispute=1, verdict="annulled"))) == 1
-    assert (table.outcome, table.places) == ("annulled", (None, None, None))
-
-
-@pytest.mark.parametrize(
-    ("places", "forfeits", "moved"),
-    [
-        ((1, 2, 3), (0,), (3, 1, 2)),
-        ((1, 1, 3), (0,), (3, 1, 2)),
-        ((1, 2, None, 3), (0, 1), (3, 2, None, 1)),
-        ((1, 2, 2), (2, 0), (2, 1, 3)),
-    ],
-)
-def test_who_forfeits_goes_behind_all_others_and_they_move_up(
-    places: tuple[int | None, ...], forfeits: tuple[int, ...], moved: tuple[int | None, ...]
-) -> None:
-    assert forfeited(places, forfeits) == moved

@@ -19,8 +19,8 @@ from projections.games.chinchon.state import (
     cards,
     evolve,
     must_draw_stock,
-    own,
     printed,
+    rescored,
 )
 from projections.games.chinchon.views import View, redact, view
 
@@ -38,9 +38,9 @@ __all__ = [
     "begin",
     "evolve",
     "must_draw_stock",
-    "own",
     "printed",
     "redact",
+    "rescored",
 ]
 
 PROJECTION = Projection(
@@ -53,4 +53,5 @@ PROJECTION = Projection(
     view=view,
     redact=redact,
     cards=cards,
+    rescored=rescored,
 )

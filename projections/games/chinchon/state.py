@@ -6,7 +6,6 @@ answer that the viewer may not know, and everything a view reads is the same.
 
 from bisect import insort
 from collections.abc import Iterator
-from copy import copy
 from typing import assert_never
 
 from msgspec import Struct
@@ -175,16 +174,6 @@ def begin(options: Options, seats: int, taken: tuple[int, ...]) -> State:
         reentries=[0] * seats,
         answers=[None] * seats,
     )
-
-
-def own(state: State) -> State:
-    """Copy a match, to fold on without changing it."""
-    copied = copy(state)
-    for name in state.__struct_fields__:
-        value = getattr(state, name)
-        if isinstance(value, list):
-            setattr(copied, name, [list(part) if isinstance(part, list) else part for part in value])
-    return copied
 
 
 def evolve(state: State, event: ChinchonEvent) -> State:
@@ -389,6 +378,12 @@ def must_draw_stock(state: State) -> bool:
     """Tell whether the next turn must begin from the stock: so many in a row were begun from the discards."""
     begins = isinstance(state.phase, Turn) and state.phase.drew == 0
     return begins and state.in_a_row >= LOOP * len(state.order)
+
+
+def rescored(state: State, scores: tuple[int | None, ...]) -> State:
+    """Go on with these totals, in place; who is out stays out."""
+    state.totals = scores
+    return state
 
 
 def cards(state: State) -> Iterator[str]:

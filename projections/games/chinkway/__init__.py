@@ -18,6 +18,7 @@ from projections.games.chinkway.state import (
     begin,
     cards,
     evolve,
+    rescored,
 )
 from projections.games.chinkway.views import View, redact, view
 
@@ -35,6 +36,7 @@ __all__ = [
     "begin",
     "evolve",
     "redact",
+    "rescored",
 ]
 
 PROJECTION = Projection(
@@ -47,4 +49,5 @@ PROJECTION = Projection(
     view=view,
     redact=redact,
     cards=cards,
+    rescored=rescored,
 )

@@ -28,6 +28,7 @@ from events.games.chinkway import (
     Options,
     Pair,
     Played,
+    QuestKept,
     QuestReduced,
     QuestShuffled,
     QuestTurned,
@@ -93,6 +94,7 @@ class State(Struct):
     hands     cards in printed order; None where the viewer may not know
     played    every card played in this deal, in order of play
     quest     the five cards turned, None until they are
+    kept      whether they are known though not turned: the five on top of the pack, in a deal that is played again
     wanted    the quest's parts by category, empty until it is turned
     met       parts met by category: by the seat's side together or, under `team_scoring` sum, by its own captures
     discards  one a deal
@@ -108,6 +110,7 @@ class State(Struct):
     pack: list[FrenchCard] | None = None
     aside: list[FrenchCard] = []
     quest: Five | None = None
+    kept: bool = False
     quests: list[Five] = []
     wanted: dict[Category, int] = {}
     trump: Trump | None = None
@@ -149,6 +152,8 @@ def evolve(state: State, event: ChinkwayEvent) -> State:
             state.trump = trump
         case QuestTurned():
             _turn_quest(state, event)
+        case QuestKept(cards):
+            _keep_quest(state, cards)
         case DealScored(_, _, _, totals):
             state.totals = totals
             state.phase = DealOver()
@@ -211,6 +216,7 @@ def _deal(state: State, event: Dealt) -> None:
         state.quests.append(state.quest)
         state.aside.extend(state.quest)
     state.quest = None
+    state.kept = False
     state.wanted = {}
     state.trick = []
     state.last_trick = None
@@ -235,6 +241,7 @@ def _turn_quest(state: State, event: QuestTurned) -> None:
     if state.pack is not None:
         del state.pack[: len(event.cards)]
     state.quest = event.cards
+    state.kept = False
     wanted = event.wanted
     state.wanted = {
         "spades": wanted.spades,
@@ -247,6 +254,13 @@ def _turn_quest(state: State, event: QuestTurned) -> None:
     state.phase = _PLAYING[event.leader]
 
 
+def _keep_quest(state: State, kept: Five) -> None:
+    if state.pack is not None:
+        state.pack = [*kept, *(card for card in state.pack if card not in kept)]
+        state.aside = [card for card in state.aside if card not in kept]
+    state.kept = True
+
+
 def _reduce_quest(state: State, removed: Pair | None) -> None:
     state.removed = removed
     state.pack = None if removed is None else [card for card in FRENCH if card not in removed]
@@ -256,6 +270,12 @@ def _open(state: State, event: Opened) -> None:
     state.removed = event.removed
     state.discards = list(event.discards)
     state.opened = True
+
+
+def rescored(state: State, scores: tuple[int | None, ...]) -> State:
+    """Go on with these totals, in place."""
+    state.totals = tuple([score or 0 for score in scores])
+    return state
 
 
 def cards(state: State) -> Iterator[str]:

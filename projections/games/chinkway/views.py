@@ -25,6 +25,7 @@ from events.games.chinkway import (
     Options,
     PerSeat,
     Played,
+    QuestKept,
     QuestReduced,
     QuestShuffled,
     QuestTurned,
@@ -163,7 +164,7 @@ def _seen(state: State, seat: int | None) -> tuple[FrenchCard, ...]:
 def redact(event: ChinkwayEvent, seat: int | None) -> ChinkwayEvent:
     """Return an event as this seat may see it, None for a spectator; what is not listed here as public is hidden."""
     match event:
-        case Played() | TrickTaken() | Captured() | Declined() | Declared() | QuestTurned():
+        case Played() | TrickTaken() | Captured() | Declined() | Declared() | QuestTurned() | QuestKept():
             return event
         case DealerDrawn() | DealScored() | Opened():
             return event

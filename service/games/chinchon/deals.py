@@ -15,9 +15,6 @@ from service.games.chinchon.hands import pack_of
 from service.rules.packs import hands
 from service.rules.turns import turns_from
 
-LAST_DEAL = 65_535
-"""No deal after it can be numbered."""
-
 PROMPT = tuple(TurnBegan((seat,)) for seat in range(8))
 
 
@@ -31,10 +28,16 @@ def start(state: State, chance: Shuffles) -> Iterator[Event]:
 
 
 def next_deal(state: State, chance: Shuffles) -> Iterator[Event]:
-    """Yield the deal after this one: the next seat that is in has the forehand."""
-    seats = state.still_in
-    forehand = next((seat for seat in seats if seat > state.forehand), seats[0])
+    """Yield the deal after this one: the next seat that is in has the forehand; of the first, the one of the lot."""
+    seats, forehand = state.still_in, state.forehand
+    if state.deal:
+        forehand = next((seat for seat in seats if seat > forehand), seats[0])
     yield from _deal(state, chance, state.deal + 1, turns_from(seats, forehand))
+
+
+def again(then: State, _now: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal that begins in `then` once more: the same seats are in, the same one has the forehand."""
+    return next_deal(then, chance)
 
 
 def following(state: State, seat: int) -> int:

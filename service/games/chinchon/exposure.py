@@ -19,7 +19,8 @@ from events.games.chinchon import (
     Passed,
     StockExhausted,
 )
-from projections.games.chinchon import HAND, Exposing, LayingOff, State, own
+from projections.games.chinchon import HAND, Exposing, LayingOff, State
+from projections.own import own
 from service.game import LISTED, Ask, Command, Refused
 from service.games.chinchon import scoring
 from service.games.chinchon.along import happens

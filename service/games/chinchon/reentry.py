@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from events.base import Event
 from events.games.chinchon import ReentriesClosed, ReentryAnswered, ReentryOffered, Staked
 from events.table import Answered, Ended, Scored, TurnBegan
-from projections.games.chinchon import Answering, State, own
+from projections.games.chinchon import Answering, State
+from projections.own import own
 from service.game import Ask
 from service.games.chinchon import pot
 from service.games.chinchon.along import happens
-from service.games.chinchon.deals import LAST_DEAL, next_deal
+from service.games.chinchon.deals import next_deal
 
 MOST_TOKENS = 1_000_000
 """What a pot can hold; nobody comes back who could bring it above."""
@@ -60,7 +61,7 @@ def _go_on(play: State, ask: Ask) -> Iterator[Event]:
     seats = play.still_in
     if not seats:
         yield from pot.take(play, ask, pot.lowest(play, ask.forfeits))
-    elif set(seats) <= set(ask.forfeits) or play.deal == LAST_DEAL:
+    elif set(seats) <= set(ask.forfeits) or play.deal == ask.chance.last_deal:
         yield Ended("finished", pot.places(play, ask.forfeits))
     elif len(seats) == 1:
         yield from pot.take(play, ask, seats)

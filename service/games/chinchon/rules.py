@@ -172,6 +172,7 @@ GAME = Game(
     seats=Seats(least=2, most=8, usual=4),
     check=check,
     start=deals.start,
+    again=deals.again,
     decide=decide,
     legal=legal,
     idle=idle,

@@ -17,9 +17,9 @@ from events.games.chinchon import (
     TurnEnded,
     UpCardTaken,
 )
-from events.table import Shuffled
+from events.table import NUMBERS_PER_DEAL, Shuffled
 from projections.games.chinchon import HAND, State, Turn, must_draw_stock, printed
-from service.chance import NUMBERS_PER_DEAL, number
+from service.chance import number
 from service.game import LISTED, Ask, Command, Refused
 from service.games.chinchon import exposure
 from service.games.chinchon.commands import Close, Discard, DrawDiscard, DrawStock, EndTurn

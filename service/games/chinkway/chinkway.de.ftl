@@ -44,6 +44,8 @@ chinkway-declared = { $seat } sagt { $trump ->
    *[NT] ohne Trumpf
 } an.
 
+chinkway-quest_kept = Die Quest bleibt, wie sie aufgedeckt wurde: { $cards }.
+
 chinkway-quest_turned =
     Die Quest ist { $cards }; verlangt sind { $wanted_spades } Pik, { $wanted_hearts } Herz, { $wanted_diamonds } Karo, { $wanted_clubs } Kreuz und { $wanted_court ->
         [one] eine Bildkarte

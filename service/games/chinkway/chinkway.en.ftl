@@ -42,6 +42,8 @@ chinkway-declared = { $seat } declares { $trump ->
    *[NT] no trumps
 }.
 
+chinkway-quest_kept = The quest stays as it was turned: { $cards }.
+
 chinkway-quest_turned =
     The quest is { $cards }; it wants { $wanted_spades ->
         [one] one spade

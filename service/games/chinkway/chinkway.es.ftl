@@ -44,6 +44,8 @@ chinkway-declared = { $seat } declara { $trump ->
    *[NT] sin triunfo
 }.
 
+chinkway-quest_kept = La búsqueda queda como se descubrió: { $cards }.
+
 chinkway-quest_turned =
     La búsqueda es { $cards }; pide { $wanted_spades ->
         [one] una pica

@@ -46,6 +46,8 @@ chinkway-declared = { $seat } объявляет { $trump ->
    *[NT] игру без козырей
 }.
 
+chinkway-quest_kept = Карты поиска остаются теми, что были открыты: { $cards }.
+
 chinkway-quest_turned =
     Карты поиска: { $cards }. Нужны пики: { $wanted_spades }, червы: { $wanted_hearts }, бубны: { $wanted_diamonds }, трефы: { $wanted_clubs }, картинки: { $wanted_court }. Заходит { $leader }.
 

@@ -45,6 +45,8 @@ chinkway-declared = { $seat } väljer { $trump ->
    *[NT] sang
 }.
 
+chinkway-quest_kept = Uppdraget förblir det som vändes upp: { $cards }.
+
 chinkway-quest_turned =
     Uppdraget är { $cards }; det kräver { $wanted_spades } spader, { $wanted_hearts } hjärter, { $wanted_diamonds } ruter, { $wanted_clubs } klöver och { $wanted_court ->
         [one] ett klätt kort

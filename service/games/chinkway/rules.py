@@ -21,9 +21,11 @@ from events.games.chinkway import (
     Declared,
     Declined,
     Discarded,
+    Five,
     Opened,
     Options,
     Played,
+    QuestKept,
     QuestReduced,
     QuestShuffled,
     QuestTurned,
@@ -127,6 +129,37 @@ def _shuffled_quest(removed: Sequence[FrenchCard], chance: Shuffles, c: int) -> 
     return chance.shuffle([card for card in FRENCH if card not in removed], c)
 
 
+def again(then: State, now: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal that begins in `then` once more; the quest stays if it was turned, for all have seen it."""
+    deal = then.deal + 1
+    *dealt, prompt = _deal(then.options, deal, _next_dealer(then), chance)
+    yield from dealt
+    quest = _known_quest(now, deal)
+    if quest is not None:
+        yield QuestKept(quest)
+    yield prompt
+
+
+def _next_dealer(state: State) -> int:
+    return (state.dealer + 1) % SEATS if state.deal else state.dealer
+
+
+def _known_quest(state: State, deal: int) -> Five | None:
+    """Return the quest of this deal or the one before it, None where nobody has seen it yet."""
+    if deal < state.deal:
+        return state.quests[deal - 1]
+    if not state.kept:
+        return state.quest
+    a, b, c, d, e = _quest_pack(state)[:_QUEST]
+    return a, b, c, d, e
+
+
+def _quest_pack(state: State) -> list[FrenchCard]:
+    if state.pack is None:
+        raise ValueError(f"no quest can be turned in deal {state.deal}: its pack is hidden from this fold")
+    return state.pack
+
+
 def _deal(options: Options, deal: int, dealer: int, chance: Shuffles) -> Iterator[Event]:
     pack = chance.shuffle(FRENCH, number(deal))
     yield Shuffled(number(deal), pack)
@@ -175,14 +208,12 @@ def _discard(state: State, seat: int, cards: tuple[FrenchCard, FrenchCard]) -> I
 
 
 def _declare(state: State, ask: Ask, seat: int, trump: Trump) -> Iterator[Event]:
-    pack, removed = state.pack, state.removed
-    if pack is None or removed is None:
-        raise ValueError(f"no quest can be turned in deal {state.deal}: its pack is hidden from this fold")
+    pack = _quest_pack(state)
     yield Declared(seat, trump)
     # A pack that is used up but for less than a quest is shuffled whole, as in deal 11 (section 3).
-    if state.options.quest_pack == "reshuffle" or len(pack) < _QUEST:
+    if not state.kept and (state.options.quest_pack == "reshuffle" or len(pack) < _QUEST):
         c = number(state.deal, 1)
-        order = _shuffled_quest(removed, ask.chance, c)
+        order = _shuffled_quest(state.removed or (), ask.chance, c)
         yield Shuffled(c, order)
         yield QuestShuffled(order)
         pack = list(order)
@@ -277,7 +308,7 @@ def _next_trick(state: State, ask: Ask, leader: int, capture: FrenchCard | None)
     yield DealScored(state.deal, parts, points, totals)
     yield Scored(state.deal, points, totals)
     if state.deal < state.options.deals:
-        yield from _deal(state.options, state.deal + 1, (state.dealer + 1) % SEATS, ask.chance)
+        yield from _deal(state.options, state.deal + 1, _next_dealer(state), ask.chance)
     else:
         yield Ended("finished", standing.highest_wins(totals, ask.forfeits))
 
@@ -357,6 +388,7 @@ GAME = Game(
     seats=Seats(least=SEATS, most=SEATS, usual=SEATS),
     check=check,
     start=start,
+    again=again,
     decide=decide,
     legal=legal,
     idle=idle,

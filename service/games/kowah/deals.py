@@ -34,6 +34,16 @@ def start(state: State, chance: Shuffles) -> Iterator[Event]:
     yield from _deal(state, chance, 1, turns_from(state.taken, lot[0]))
 
 
+def again(then: State, _now: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal that begins in `then` once more, with the same first player."""
+    return _next_deal(then, chance)
+
+
+def _next_deal(state: State, chance: Shuffles) -> Iterator[Event]:
+    order = turns_from(state.order, state.order[1]) if state.order else turns_from(state.taken, state.first or 0)
+    return _deal(state, chance, state.deal + 1, order)
+
+
 def _deal(state: State, chance: Shuffles, deal: int, order: tuple[int, ...]) -> Iterator[Event]:
     pack = chance.shuffle(PACK, number(deal))
     yield Shuffled(number(deal), pack)
@@ -62,7 +72,7 @@ def _over(state: State, ask: Ask, scored: DealScored) -> Iterator[Event]:
     points = points_of(state, scored.winner, scored.multiplier)
     yield Scored(scored.deal, points, points)
     if state.deal < state.deals:
-        yield from _deal(state, ask.chance, state.deal + 1, turns_from(state.order, state.order[1]))
+        yield from _next_deal(state, ask.chance)
     else:
         yield Ended("finished", _places(state, points, ask.forfeits))
 

@@ -117,6 +117,7 @@ GAME = Game(
     seats=Seats(least=2, most=SEATS, usual=3),
     check=check,
     start=deals.start,
+    again=deals.again,
     decide=decide,
     legal=legal,
     idle=idle,

@@ -23,7 +23,6 @@ REASONS = {
 
 PACK: tuple[Card, ...] = get_args(Card)
 HAND = 10
-LAST_DEAL = 65_535  # No deal after it can be numbered.
 
 _PRINTED = {card: place for place, card in enumerate(PACK)}
 
@@ -54,6 +53,11 @@ def playable(hand: Sequence[Card], trick: Sequence[Card]) -> Sequence[Card]:
 def start(state: State, chance: Shuffles) -> Iterator[Event]:  # noqa: ARG001 it starts alike, whatever the options
     """Yield the first deal."""
     return _deal(1, chance)
+
+
+def again(then: State, _now: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal that begins in `then` once more."""
+    return _deal(then.deal + 1, chance)
 
 
 def _deal(deal: int, chance: Shuffles) -> Iterator[Event]:
@@ -93,7 +97,7 @@ def _complete_trick(state: State, ask: Ask, seat: int, card: Card) -> Iterator[E
     totals = tuple(map(add, (total or 0 for total in state.totals), points))
     yield DealScored(state.deal, points, totals)
     yield Scored(state.deal, points, totals)
-    if state.deal == (state.options.deals or LAST_DEAL):
+    if state.deal == (state.options.deals or ask.chance.last_deal):
         yield Ended("finished", standing.highest_wins(totals, ask.forfeits))
     else:
         yield from _deal(state.deal + 1, ask.chance)
@@ -139,6 +143,7 @@ GAME = Game(
     seats=Seats(least=SEATS, most=SEATS, usual=SEATS),
     check=check,
     start=start,
+    again=again,
     decide=decide,
     legal=legal,
     idle=idle,

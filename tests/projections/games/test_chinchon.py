@@ -36,7 +36,8 @@ from events.games.chinchon import (
     WentOut,
 )
 from projections import fold
-from projections.games.chinchon import PROJECTION, Exposing, State, View, must_draw_stock, own, redact
+from projections.games.chinchon import PROJECTION, Exposing, State, View, must_draw_stock, redact
+from projections.own import own
 from projections.table import Table
 from service.game import AnyTable
 

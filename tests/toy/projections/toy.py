@@ -233,6 +233,12 @@ def redact(event: ToyEvent, seat: int | None) -> ToyEvent:
             assert_never(event)
 
 
+def rescored(state: State, scores: tuple[int | None, ...]) -> State:
+    """Go on with these totals."""
+    state.totals = scores
+    return state
+
+
 def cards(state: State) -> Iterator[str]:
     """Yield every card of an unredacted match: 32 from the first deal on."""
     for hand in state.hands:
@@ -253,4 +259,5 @@ PROJECTION = Projection(
     view=view,
     redact=redact,
     cards=cards,
+    rescored=rescored,
 )

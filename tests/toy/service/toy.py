@@ -40,7 +40,6 @@ REASONS = {
 PACK: tuple[Card, ...] = get_args(Card)
 HAND = 7
 BONUS = 5
-LAST_DEAL = 65_535  # No deal after it can be numbered.
 
 _PRINTED = {card: place for place, card in enumerate(PACK)}
 
@@ -84,6 +83,16 @@ def start(state: State, chance: Shuffles) -> Iterator[Event]:
     yield Shuffled(number(0, 0), lot)
     yield FirstDrawn(lot[0])
     yield from _deal(state, 1, lot[0], chance)
+
+
+def again(then: State, _now: State, chance: Shuffles) -> Iterator[Event]:
+    """Yield the deal that begins in `then` once more; the same seat lays first."""
+    return _next_deal(then, chance)
+
+
+def _next_deal(state: State, chance: Shuffles) -> Iterator[Event]:
+    first = _from(state.taken, state.first)[1] if state.deal else state.first
+    return _deal(state, state.deal + 1, first, chance)
 
 
 def _deal(state: State, deal: int, first: int, chance: Shuffles) -> Iterator[Event]:
@@ -179,10 +188,10 @@ def _next(state: State, ask: Ask, seat: int, row: tuple[Card, ...]) -> Iterator[
     )
     yield DealScored(state.deal, tuple(points), totals)
     yield Scored(state.deal, tuple(points), totals)
-    if state.deal == (state.options.deals or LAST_DEAL):
+    if state.deal == (state.options.deals or ask.chance.last_deal):
         yield Ended("finished", _places(state.options, totals, ask.forfeits))
     else:
-        yield from _deal(state, state.deal + 1, _from(state.taken, state.first)[1], ask.chance)
+        yield from _next_deal(state, ask.chance)
 
 
 def _points(state: State, seat: int, row: Sequence[Card]) -> int | None:
@@ -242,6 +251,7 @@ GAME = Game(
     seats=Seats(least=2, most=4, usual=3),
     check=check,
     start=start,
+    again=again,
     decide=decide,
     legal=legal,
     idle=idle,
