@@ -27,6 +27,9 @@ LEFT = 60
 SHORT = 150
 LONG = 480
 
+# The odds that what happens next is something about a dispute.
+CONTEST = 0.2
+
 
 class Script(NamedTuple):
     """How a match is played: its name, its setup, and what people do.
@@ -65,7 +68,8 @@ class Actors(Driver):
     def move(self) -> Asked:
         """Resign after the first deal, all but those who stay; name the turn half the time."""
         people = [seat for seat in self.table.taken if self.is_person(seat)]
-        if len(people) > self.staying and any(isinstance(e, Scored) for events in self.decided for e in events):
+        too_many = len(people) > self.staying and self.table.status != "ended"
+        if too_many and any(isinstance(e, Scored) for events in self.decided for e in events):
             return self.of(people[0], Resign())
         asked = super().move()
         turn = self.table.turn if self.random.random() < 1 / 2 else None
@@ -90,6 +94,7 @@ def scripts(game: AnyGame, seed: int) -> Iterator[Script]:
     untaken = seats.most - max(seats.least, 3)
     yield Script("hosted", usual._replace(seats=seats.most, untaken=max(untaken, 0)), hosted=True, staying=0)
     yield Script("abandoned", usual, hosted=True, staying=None)
+    yield Script("contested", usual._replace(contest=CONTEST), hosted=False, staying=seats.usual)
     for number, options in enumerate(covering(game, 2), 1):
         if not is_endless(game.name, options):
             setup = usual._replace(options=options, longest=LONG)

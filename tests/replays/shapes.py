@@ -10,8 +10,6 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, inspect
 
-from events.table import DealReplayed, DisputeFiled, Looked, Paused, Resumed, Ruled
-from service import disputes
 from service.game import AnyGame
 from service.referee import NEUTRAL
 from tests.laws.audience import events_of
@@ -23,20 +21,24 @@ FEW = 8
 
 # What no type tells: who asks, a remembered key, a person, a seat that nobody took.
 BESIDES = frozenset(
-    {"by.seat", "by.player", "by.role=host", "key", "table.seat_taken.bot=null", "table.scored.points=null"}
-)
-
-# Shapes of values that no command leads to yet.
-UNREACHED = frozenset(
     {
-        # There are no rulings and no tournaments yet.
-        "table.ended.outcome=annulled",
-        "table.ended.outcome=adjudicated",
+        "by.seat",
+        "by.player",
+        "by.role=host",
+        "by.role=arbiter",
+        "key",
+        "table.seat_taken.bot=null",
+        "table.scored.points=null",
     }
 )
 
-# What no golden log is kept of yet.
-UNKEPT = {DisputeFiled, Paused, Resumed, Looked, Ruled, DealReplayed}
+# Shapes of values that no command leads to.
+UNREACHED = frozenset(
+    {
+        # Play that has ended by itself is adjudicated by a ruling, which is an event of its own.
+        "table.ended.outcome=adjudicated",
+    }
+)
 
 
 def needed(game: AnyGame) -> frozenset[str]:
@@ -48,9 +50,8 @@ def needed(game: AnyGame) -> frozenset[str]:
 
 def needed_of_any() -> frozenset[str]:
     """Return every shape that the golden logs of all games together must hold: what is the same at every table."""
-    kinds = set(get_args(NEUTRAL)) - set(get_args(disputes.COMMANDS))
-    commands = frozenset(shape for kind in kinds for shape in _of_kind(kind) if shape[-5:] != ".turn")
-    events = frozenset(shape for kind in events_of(None) if kind not in UNKEPT for shape in _of_kind(kind))
+    commands = frozenset(shape for kind in get_args(NEUTRAL) for shape in _of_kind(kind) if shape[-5:] != ".turn")
+    events = frozenset(shape for kind in events_of(None) for shape in _of_kind(kind))
     return (commands | events | BESIDES) - UNREACHED
 
 
