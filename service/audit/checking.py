@@ -17,11 +17,11 @@ import msgspec
 from msgspec import Raw
 
 from events.base import By, Decision, Entry, Event
-from events.table import Created, Outcome, Seeded, Shuffled
+from events.table import Created, Outcome, Seeded, Shuffled, TextRef
 from projections import fold
 from projections.table import Table
 from service.audit.checkpoints import Checkpoint
-from service.audit.record import Header, Trailer, header_of, signed, trailer_of
+from service.audit.record import Header, Text, Trailer, header_of, signed, trailer_of
 from service.audit.signing import Keys, is_signed
 from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.game import AnyGame, AnyTable, Ask, Command
@@ -46,6 +46,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "refused": "The rules refuse the command.",
     "decision": "The rules make other things happen than the entry says.",
     "not_ended": "The log stops before play has ended.",
+    "text": "A text in the header is not one that the log has the hash of.",
     "trailer": "The trailer is not what the log says.",
     "chain": "The log chains up to another head than the trailer states: what can't be decided again was changed.",
     "unknown_key": "The record was signed with a key that is not among those given.",
@@ -266,6 +267,7 @@ class _Check:
         last = len(self._lines)
         if header_of(table, created.options, stated.key, stated.texts) != header_line:
             raise _Found(Fault(1, None, "header"))
+        _check_texts(table, stated.texts)
         signature = bytes.fromhex(ending.signature)
         if trailer_of(table, signature) != trailer_line:
             raise _Found(Fault(last, None, "trailer" if ending.head == table.head.hex() else "chain"))
@@ -276,6 +278,15 @@ class _Check:
             raise _Found(Fault(1, None, "unknown_key"))
         if not is_signed(public, signed(table, header_line), signature):
             raise _Found(Fault(last, None, "signature"))
+
+
+def _check_texts(table: AnyTable, texts: Sequence[Text]) -> None:
+    """Raise _Found unless each text is one that a dispute or a ruling names, and comes once."""
+    named = {dispute.text for dispute in table.disputes}
+    named |= {dispute.ruling.text for dispute in table.disputes if dispute.ruling is not None}
+    stated = {TextRef(text.id, text.hash) for text in texts}
+    if len(stated) != len(texts) or not stated <= named:
+        raise _Found(Fault(1, None, "text"))
 
 
 def _seed_of(entry: Entry[Raw, Raw]) -> bytes:

@@ -11,6 +11,7 @@ come after the end: a record names its last version, and with a later one it is 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Annotated, Literal
 
 import msgspec
@@ -32,6 +33,11 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     id: Id
     salt: Annotated[str, Meta(pattern=whole("[0-9a-f]{32}"))]
     text: Annotated[str, Meta(max_length=MAX_CHARACTERS)]
+
+    @property
+    def hash(self) -> str:
+        """The hash that the log has of it, in hex (`TextRef`)."""
+        return sha256(b"evenfold/text/1\0" + bytes.fromhex(self.salt) + self.text.encode()).hexdigest()
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):

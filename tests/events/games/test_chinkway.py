@@ -20,6 +20,7 @@ from events.games.chinkway import (
     Opened,
     Options,
     Played,
+    QuestKept,
     QuestReduced,
     QuestShuffled,
     QuestTurned,
@@ -43,6 +44,10 @@ GOLDEN: list[tuple[Event, str]] = [
     ),
     (Discarded(1, ("S2", "H3")), '{"type":"chinkway.discarded","seat":1,"cards":["S2","H3"]}'),
     (Declared(1, "NT"), '{"type":"chinkway.declared","seat":1,"trump":"NT"}'),
+    (
+        QuestKept(("C3", "HA", "CJ", "DQ", "D9")),
+        '{"type":"chinkway.quest_kept","cards":["C3","HA","CJ","DQ","D9"]}',
+    ),
     (
         QuestTurned(("C3", "HA", "CJ", "DQ", "D9"), Shares(0, 1, 1, 1, 2), 2),
         (

@@ -1,35 +1,62 @@
 """Records for tests: matches played in memory, recorded, and forged in every way a forger could think of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from random import Random
 
 import msgspec
 from msgspec import Raw
 
-from events.base import Entry
+from events.base import By, Entry
+from events.table import TextRef
 from projections import fold
 from projections.table import Table
-from service.audit.record import lines
+from service.audit.record import Text, lines
 from service.audit.signing import Signer
+from service.disputes import Dispute
 from service.game import AnyTable
 from service.streams import genesis, head_after
-from tests.laws.matches import Match, play
-from tests.laws.setups import GAMES, Setup, is_endless
+from tests.laws.matches import Asked, Driver, Match, play
+from tests.laws.setups import GAMES, Setup, game_of, is_endless
 
 OURS = Signer(bytes(range(32)))
 THEIRS = Signer(bytes(range(32, 64)))
 KEYS = {OURS.id: OURS.public, THEIRS.id: THEIRS.public}
 
 
+WRITTEN = Text("0" * 26, "ab" * 16, "He showed me his hand.")
+
+
 @cache
-def match_of(name: str, seed: int = 7) -> Match:
-    """Play a short match of a game to its end."""
+def match_of(name: str, seed: int = 7, contest: float = 0.0) -> Match:
+    """Play a short match of a game to its end, with disputes by these odds."""
     game = GAMES.named(name)
     assert game is not None
     options = {"chinkway": {"deals": 5, "partners": "five"}}.get(name, {})
     chosen = game.projection.options(**options)
     resigning = 0.2 if is_endless(name, chosen) else 0.0
-    return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, resigning, longest=20_000))
+    return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, resigning, longest=20_000, contest=contest))
+
+
+@dataclass
+class Writing(Driver):
+    """Whoever plays a match of which somebody disputes the beginning, and writes why."""
+
+    text: Text = WRITTEN
+
+    def sittings(self) -> Iterator[Asked]:
+        """Yield people sitting down, and the dispute."""
+        yield from super().sittings()
+        ref = TextRef(self.text.id, self.text.hash)
+        dispute = Dispute(first=1, last=2, reason="conduct", text=ref)
+        yield Asked(By(seat=0, player=self.player(0)), dispute)
+
+
+def written() -> Match:
+    """Play a match in which something was written."""
+    setup = match_of("kowah").setup
+    return Writing(setup, game_of(setup), Random(5), Table(id="0" * 26)).play()
 
 
 def folded(match: Match, entries: Sequence[bytes]) -> AnyTable:

@@ -10,17 +10,32 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from events.table import DealReplayed, Ended, Ruled
 from service.audit import checkpoints, merkle
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Node
+from service.audit.record import Text
+from service.audit.record import lines as record_lines
 from service.audit.signing import Signer, tree_message
 from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.game import AnyGame
 from service.ids import new_id
 from tests.laws.matches import Match
 from tests.laws.setups import GAMES
-from tests.service.audit.records import KEYS, OURS, THEIRS, edited, events_of, match_of, record_of, recorded
+from tests.service.audit.records import (
+    KEYS,
+    OURS,
+    THEIRS,
+    WRITTEN,
+    edited,
+    events_of,
+    folded,
+    match_of,
+    record_of,
+    recorded,
+    written,
+)
 from tests.sizes import sized
 
 EVERY = pytest.mark.parametrize("game", list(GAMES), ids=lambda game: game.name)
@@ -38,6 +53,17 @@ def entries_of(match: Match) -> list[bytes]:
 
 def vouched(match: Match, version: int, signer: Signer = OURS, head: bytes = b"") -> Checkpoint:
     return checkpoints.vouched(f"table:{match.table}", version, head or match.stored[version - 1].h, 5, signer)
+
+
+def contested(name: str) -> Match:
+    """Return a match of which a deal was played again, and that was ruled on after its end too."""
+    for seed in range(100):
+        match = match_of(name, seed, 0.3)
+        ends = [number for number, events in enumerate(match.decided) if any(isinstance(e, Ended) for e in events)]
+        late = [event for events in match.decided[ends[0] + 1 :] for event in events if isinstance(event, Ruled)]
+        if late and any(isinstance(event, DealReplayed) for events in match.decided for event in events):
+            return match
+    pytest.fail(f"no seed leads to a contested match of {name}")
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +86,16 @@ def test_a_record_of_every_game_holds(game: AnyGame) -> None:
     assert (report.scores, report.places) == (ended.scores, ended.places)
     assert report.versions == len(match.stored)
     assert report.events == sum(map(len, match.decided))
+    assert report.shuffles == len(ended.orders)
+
+
+@EVERY
+def test_a_record_with_disputes_and_rulings_in_play_and_after_it_holds(game: AnyGame) -> None:
+    match = contested(game.name)
+    report = check(record_of(match), GAMES, EVIDENCE)
+    ended = match.at(len(match.stored))
+    assert report.fault is None
+    assert (report.outcome, report.scores, report.places) == (ended.outcome, ended.scores, ended.places)
     assert report.shuffles == len(ended.orders)
 
 
@@ -176,6 +212,61 @@ def test_a_decision_told_to_be_anothers_is_found(match: Match) -> None:
     entries = entries_of(match)
     entries[0] = edited(entries[0], by=Raw(b'{"role":"arbiter","player":"host"}'))
     assert fault_of(recorded(match, entries)) == Fault(2, 1, "by")
+
+
+def test_a_ruling_that_says_more_than_was_asked_is_found() -> None:
+    match = contested("kowah")
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.ruled"' in e)
+    command, events = e.split(b'"events":')
+    entries[version - 1] = command + b'"events":' + events.replace(b'"forfeits":[]', b'"forfeits":[0]')
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "decision")
+
+
+def test_a_look_that_lasts_longer_is_found() -> None:
+    match = contested("kowah")
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.looked"' in e)
+    entries[version - 1] = re.sub(rb'"until":(\d+)', lambda m: b'"until":%d' % (int(m[1]) + 1), e)
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "decision")
+
+
+def test_a_ruling_by_somebody_who_sits_at_the_table_is_found() -> None:
+    match = contested("kowah")
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.ruled"' in e)
+    entries[version - 1] = e.replace(b'"player":"arbiter"', b'"player":"player0"', 1)
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "refused")
+
+
+def test_a_deal_that_was_dealt_again_until_it_pleased_is_found() -> None:
+    """Who leaves out the ruling must leave out the deal, or the numbers do not follow one another."""
+    match = contested("kowah")
+    entries = entries_of(match)
+    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.deal_replayed"' in e)
+    number = b'"c":%d' % (65_536 * 2)
+    assert number in e
+    entries[version - 1] = e.replace(number, b'"c":%d' % (65_536 * 3))
+    assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "decision")
+
+
+@pytest.mark.parametrize(
+    ("stated", "holds"),
+    [
+        ((), True),
+        ((WRITTEN,), True),
+        ((WRITTEN, WRITTEN), False),
+        ((msgspec.structs.replace(WRITTEN, text="She showed me her hand."),), False),
+        ((msgspec.structs.replace(WRITTEN, salt="cd" * 16),), False),
+        ((msgspec.structs.replace(WRITTEN, id="1" * 26),), False),
+    ],
+    ids=["erased", "as it was", "twice", "other words", "another salt", "another id"],
+)
+def test_texts_are_those_that_the_log_has_hashes_of(stated: tuple[Text, ...], holds: bool) -> None:
+    match = written()
+    entries = entries_of(match)
+    record = b"".join(record_lines(folded(match, entries), entries, OURS, stated))
+    assert fault_of(record) == (None if holds else Fault(1, None, "text"))
 
 
 def test_an_entry_written_otherwise_is_found(lines: list[bytes]) -> None:
