@@ -4,8 +4,9 @@
  *     node verify.mjs RECORD [KEYS [CHECKPOINTS]]         prints what it finds; exit code 0 or 1
  *     import { verify } from "./verify.mjs"               in a browser, or anywhere with Web Crypto
  *
- * It checks the lines, the chain of heads, the signature, checkpoints, the commitment, and every shuffle. It knows no
- * rules of any game: whether each decision follows them is what `evenfold verify` checks besides.
+ * It checks the lines, the chain of heads, the signature, checkpoints, texts, the commitment, every shuffle, and that
+ * deals are numbered one by one. It knows no rules of any game: whether each decision follows them is what
+ * `evenfold verify` checks besides.
  */
 
 const UTF8 = new TextEncoder();
@@ -13,7 +14,9 @@ const UTF8 = new TextEncoder();
 const { subtle } = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
 
 const TAGS = { head: "evenfold/head/1", commit: "evenfold/commit/1", shuffle: "evenfold/shuffle/1",
-  record: "evenfold/record/1", checkpoint: "evenfold/checkpoint/1" };
+  record: "evenfold/record/1", checkpoint: "evenfold/checkpoint/1", text: "evenfold/text/1" };
+
+const NUMBERS_PER_DEAL = 65536;
 
 class Wrong extends Error {
   constructor(line, code, told) {
@@ -72,6 +75,10 @@ async function checked(record, keys, checkpoints) {
   expect(same(header.options, table.created.options), 1, "header", "The log has other options.");
   expect(header.ruleset === table.created.ruleset, 1, "header", "The log has another ruleset.");
   expect(same(header.players, table.players), 1, "header", "Others sit at the table.");
+  for (const { id, salt, text } of header.texts) {
+    const hash = hex(await sha256(tag(TAGS.text), bytes(salt), text));
+    expect(table.texts.delete(`${id} ${hash}`), 1, "text", "The log has no hash of a text.");
+  }
   expect(trailer.version === entries.length, end, "trailer", "The log has another length.");
   expect(trailer.head === hex(head), end, "chain", "The log chains up to another head.");
   expect(same(trailer.nonces, table.nonces), end, "trailer", "The players gave other nonces.");
@@ -81,7 +88,11 @@ async function checked(record, keys, checkpoints) {
   const commitment = await sha256(tag(TAGS.commit), sized(stream), seed);
   expect(hex(commitment) === table.created.commitment, 2, "seed", "The seed is not the one that was committed to.");
   const key = await hmac(seed, tag(TAGS.shuffle), sized(stream), ...trailer.nonces.map(sized));
+  let deal = 0;
   for (const { line, c, order } of table.shuffles) {
+    if (c >= NUMBERS_PER_DEAL && c % NUMBERS_PER_DEAL === 0) deal++;
+    const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === deal;
+    expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${deal}, which is the next.`);
     const again = await shuffled(key, printed(order, table.created.game), c);
     expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
   }
@@ -103,7 +114,8 @@ async function checked(record, keys, checkpoints) {
 /* What the neutral events of a log say. */
 
 function seated(entries) {
-  const table = { created: null, players: [], nonces: [], seed: null, opened: null, ended: false, shuffles: [] };
+  const table = { created: null, players: [], nonces: [], seed: null, opened: null, ended: false, shuffles: [],
+    texts: new Set() };
   for (const [index, { events }] of entries.entries()) {
     for (const event of events) {
       switch (event.type) {
@@ -120,6 +132,10 @@ function seated(entries) {
         case "table.seat_left":
           table.players[event.seat] = null;
           table.nonces[event.seat] = "";
+          break;
+        case "table.dispute_filed":
+        case "table.ruled":
+          if (event.text !== null) table.texts.add(`${event.text.id} ${event.text.hash}`);
           break;
         case "table.shuffled":
           table.shuffles.push({ line: index + 2, c: event.c, order: event.order });

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from events.base import By, Entry
-from events.table import TextRef
+from events.table import DealReplayed, Ended, Ruled, TextRef
 from projections import fold
 from projections.table import Table
 from service.audit.record import Text, lines
@@ -37,6 +37,17 @@ def match_of(name: str, seed: int = 7, contest: float = 0.0) -> Match:
     chosen = game.projection.options(**options)
     resigning = 0.2 if is_endless(name, chosen) else 0.0
     return play(Setup(name, chosen, game.seats.usual, 1, 0, seed, 0.0, resigning, longest=20_000, contest=contest))
+
+
+def contested(name: str) -> Match:
+    """Return a match of which a deal was played again, and that was ruled on after its end too."""
+    for seed in range(100):
+        match = match_of(name, seed, 0.3)
+        ends = [number for number, events in enumerate(match.decided) if any(isinstance(e, Ended) for e in events)]
+        late = [event for events in match.decided[ends[0] + 1 :] for event in events if isinstance(event, Ruled)]
+        if late and any(isinstance(event, DealReplayed) for events in match.decided for event in events):
+            return match
+    raise AssertionError(f"no seed leads to a contested match of {name}")
 
 
 @dataclass
@@ -69,10 +80,10 @@ def folded(match: Match, entries: Sequence[bytes]) -> AnyTable:
     return table
 
 
-def record_of(match: Match, signer: Signer = OURS) -> bytes:
+def record_of(match: Match, signer: Signer = OURS, texts: Sequence[Text] = ()) -> bytes:
     """Record a match."""
     entries = [stored.e for stored in match.stored]
-    return b"".join(lines(folded(match, entries), entries, signer))
+    return b"".join(lines(folded(match, entries), entries, signer, texts))
 
 
 def recorded(match: Match, entries: Sequence[bytes], signer: Signer = OURS) -> bytes:

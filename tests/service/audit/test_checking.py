@@ -10,13 +10,11 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from events.table import DealReplayed, Ended, Ruled
 from service.audit import checkpoints, merkle
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Node
 from service.audit.record import Text
-from service.audit.record import lines as record_lines
 from service.audit.signing import Signer, tree_message
 from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.game import AnyGame
@@ -28,9 +26,9 @@ from tests.service.audit.records import (
     OURS,
     THEIRS,
     WRITTEN,
+    contested,
     edited,
     events_of,
-    folded,
     match_of,
     record_of,
     recorded,
@@ -53,17 +51,6 @@ def entries_of(match: Match) -> list[bytes]:
 
 def vouched(match: Match, version: int, signer: Signer = OURS, head: bytes = b"") -> Checkpoint:
     return checkpoints.vouched(f"table:{match.table}", version, head or match.stored[version - 1].h, 5, signer)
-
-
-def contested(name: str) -> Match:
-    """Return a match of which a deal was played again, and that was ruled on after its end too."""
-    for seed in range(100):
-        match = match_of(name, seed, 0.3)
-        ends = [number for number, events in enumerate(match.decided) if any(isinstance(e, Ended) for e in events)]
-        late = [event for events in match.decided[ends[0] + 1 :] for event in events if isinstance(event, Ruled)]
-        if late and any(isinstance(event, DealReplayed) for events in match.decided for event in events):
-            return match
-    pytest.fail(f"no seed leads to a contested match of {name}")
 
 
 @pytest.fixture(scope="module")
@@ -263,10 +250,7 @@ def test_a_deal_that_was_dealt_again_until_it_pleased_is_found() -> None:
     ids=["erased", "as it was", "twice", "other words", "another salt", "another id"],
 )
 def test_texts_are_those_that_the_log_has_hashes_of(stated: tuple[Text, ...], holds: bool) -> None:
-    match = written()
-    entries = entries_of(match)
-    record = b"".join(record_lines(folded(match, entries), entries, OURS, stated))
-    assert fault_of(record) == (None if holds else Fault(1, None, "text"))
+    assert fault_of(record_of(written(), texts=stated)) == (None if holds else Fault(1, None, "text"))
 
 
 def test_an_entry_written_otherwise_is_found(lines: list[bytes]) -> None:

@@ -18,8 +18,21 @@ from service import games
 from service.audit.checking import Evidence, check
 from service.audit.checkpoints import Checkpoint, vouched
 from service.audit.signing import is_signed
+from service.chance import Chance
+from service.games.kowah.deals import PACK
 from tests.laws.matches import Match
-from tests.service.audit.records import KEYS, OURS, THEIRS, edited, match_of, record_of, recorded
+from tests.service.audit.records import (
+    KEYS,
+    OURS,
+    THEIRS,
+    WRITTEN,
+    contested,
+    edited,
+    match_of,
+    record_of,
+    recorded,
+    written,
+)
 from tests.service.audit.test_checking import mutation
 from tests.sizes import sized
 
@@ -75,7 +88,7 @@ def kept(match: Match, version: int) -> Checkpoint:
 
 @NEEDS_NODE
 def test_records_of_every_game_hold(verified: Verified) -> None:
-    matches = [match_of(game.name) for game in games.find()]
+    matches = [*(match_of(game.name) for game in games.find()), contested("chinkway"), written()]
     found = verified(*((record_of(match), PUBLISHED, [kept(match, 4)]) for match in matches))
     for match, one in zip(matches, found, strict=True):
         ended = match.at(len(match.stored))
@@ -88,6 +101,27 @@ def test_records_of_every_game_hold(verified: Verified) -> None:
             "checkpoints": 1,
         }
         assert len(ended.orders) > 1
+
+
+@NEEDS_NODE
+def test_a_text_that_the_log_has_the_hash_of_holds(verified: Verified) -> None:
+    (found,) = verified((record_of(written(), texts=(WRITTEN,)), PUBLISHED, []))
+    assert found["ok"], found
+
+
+@NEEDS_NODE
+def test_a_deal_whose_number_was_chosen_is_found(verified: Verified) -> None:
+    """Who may skip numbers may look for the deal that suits, though each is what seed and nonces make it."""
+    match = match_of("kowah")
+    entries = [stored.e for stored in match.stored]
+    dealt = next(place for place, e in enumerate(entries) if b'"c":65536' in e)
+    *before, pack = match.at(dealt + 1).orders
+    later = Chance(match.seed, f"table:{match.table}", match.at(dealt + 1).nonces).shuffle(PACK, 131_072)
+    for old, new in ((b"65536", b"131072"), (msgspec.json.encode(pack.order), msgspec.json.encode(later))):
+        entries[dealt] = entries[dealt].replace(old, new, 1)
+    (found,) = verified((recorded(match, entries), PUBLISHED, []))
+    assert (before[0].c, pack.c) == (0, 65_536)
+    assert (found["code"], found["line"]) == ("shuffle", dealt + 2)
 
 
 @NEEDS_NODE
@@ -118,6 +152,7 @@ def test_what_a_forger_does_is_named(verified: Verified) -> None:
         "header": (b"".join([lines[0].replace(b'"player0"', b'"player9"'), *lines[1:]]), []),
         "trailer": (b"".join([*lines[:-1], lines[-1].replace(b'"nonces":["', b'"nonces":["x')]), []),
         "shuffle": (recorded(match, swapped), []),
+        "text": (record_of(match).replace(b'"texts":[]', b'"texts":[%b]' % msgspec.json.encode(WRITTEN), 1), []),
         "signature": (b"".join([*lines[:-1], record_of(match, THEIRS).splitlines(keepends=True)[-1]]), []),
         "checkpoint": (record, [vouched(f"table:{match.table}", 3, other.stored[2].h, 1, OURS)]),
         "entry": (b"".join([lines[0], lines[1].replace(b'"log":1', b'"log": 1'), *lines[2:]]), []),
