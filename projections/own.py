@@ -4,12 +4,13 @@ A state is a struct of values that never change and of lists and dicts, in one a
 """
 
 from copy import copy
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 STATE = TypeVar("STATE")
-T = TypeVar("T")
+
+_CHANGING: Final = frozenset({list, dict})
 
 
 def own(state: STATE) -> STATE:
@@ -18,14 +19,17 @@ def own(state: STATE) -> STATE:
     if isinstance(state, Struct):
         for name in state.__struct_fields__:
             value = getattr(state, name)
-            if isinstance(value, list | dict):
+            if type(value) in _CHANGING:
                 setattr(copied, name, _anew(value))
     return copied
 
 
-def _anew(value: T) -> T:
-    if isinstance(value, list):
-        return [_anew(item) if isinstance(item, list | dict) else item for item in value]  # type: ignore[return-value] # a list as it was
-    if isinstance(value, dict):
-        return {key: _anew(item) for key, item in value.items()}  # type: ignore[return-value] # a dict as it was
-    return value
+def _anew(value: object) -> object:
+    match value:
+        case list():
+            # Most hold cards alone and are copied at once: the fold does this deal by deal.
+            return value.copy() if _CHANGING.isdisjoint(map(type, value)) else [*map(_anew, value)]
+        case dict():
+            return {key: _anew(item) for key, item in value.items()}
+        case _:
+            return value

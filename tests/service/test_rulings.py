@@ -159,6 +159,13 @@ class TestADealPlayedAgain:
         say(table, *replayed(2, 2))
         assert table.scores == play(table).totals == (4, 5, 6)
 
+    def test_scores_corrected_after_it_are_taken_back_with_what_it_scored(self) -> None:
+        lay = ("ada", Pledge(card="R1")), ("bob", Pledge(card="R8")), ("cy", Pledge(card="G7"))
+        table = table_of(create(bonus=True), *PLAYED, *lay, *deal(0)[3:])
+        for said in (FILED, ("ruth", corrected(scores=(7, 7, 7))), FILED, replayed(1, 2)):
+            say(table, *said)
+        assert table.scores == play(table).totals == (0, 0, 0)
+
     def test_seats_given_up_stay_so_and_move_by_themselves(self) -> None:
         table = table_of(create(), *PLAYED, FILED, ("bob", Resign()))
         *_, prompt, pledged, answered = say(table, *replayed(1))
