@@ -1,5 +1,6 @@
 """What deploy/redis.conf and deploy/users.acl allow, as a real server understands them."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -13,10 +14,13 @@ import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
+from service.errors import StoreDown
 from service.ids import new_id
 from service.log import function
 from service.streams import keys_of, table_stream
+from tests.archives import archiving
 from tests.deploy.store import DEPLOY, USERS, Call, Deployed, Line, deployed, every_call, is_denied, secrets, state_of
+from tests.service.audit.records import match_of
 from tests.stores import BINARIES, DURABLE, asking, free_port, serving
 
 OTHER: Final = "account:" + "0" * 26
@@ -218,36 +222,34 @@ def test_the_conf_is_what_the_server_runs_with(store: Deployed) -> None:
         assert client.config_get(*expected) == expected
 
 
-def test_the_archivist_puts_a_stream_away_and_back(store: Deployed, evenfold: Line) -> None:
-    stream = table_stream(new_id())
-    for expected in range(ENTRIES):
-        append(evenfold, stream, expected, f"key {expected}")
+def test_the_archivist_puts_a_stream_away_and_back_and_the_service_can_not(
+    store: Deployed, evenfold: Line, tmp_path: Path
+) -> None:
+    match = match_of("kowah")
+    stream, size = table_stream(match.table), len(match.stored)
     keys = keys_of(stream)
+    evenfold.say(("FUNCTION", "LOAD", "REPLACE", function().code))
+    for stored in match.stored:
+        words = (stream, stored.version - 1, stored.e, stored.h, f"key {stored.version}", b"")
+        assert evenfold.say(("FCALL", function().name, 5, *keys, *words)) == [b"ok", stored.version]
+    asyncio.run(_put_away_and_back(store, stream, tmp_path))
     with store.client("archivist") as archivist:
-        entries, remembered = archivist.xrange(keys.stream) or [], archivist.hgetall(keys.remembered)
-        assert len(entries) == len(remembered) == ENTRIES
-        assert archivist.set(keys.tombstone, "archived")
-        assert archivist.unlink(keys.stream, keys.remembered) == 2
-        assert append(evenfold, stream, ENTRIES) == [b"gone"]
-        put_back = "evenfold_put_back_probe"
-        archivist.function_load(_putting_back(put_back), replace=True)
-        flat = [word for id_, fields in entries if fields for word in (id_, fields[b"e"], fields[b"h"])]
-        assert archivist.fcall(put_back, 3, keys.stream, keys.remembered, keys.tombstone, *flat) == ENTRIES
-        assert archivist.xrange(keys.stream) == entries
-    assert append(evenfold, stream, ENTRIES) == [b"ok", ENTRIES + 1]
+        assert archivist.xlen(keys.stream) == size
+        assert archivist.exists(keys.tombstone) == 0
+    assert append(evenfold, stream, size) == [b"ok", size + 1]
 
 
-def _putting_back(name: str) -> str:
-    """Return a function that does what putting a stream back takes: entries, keys, and the tombstone goes."""
-    return f"""#!lua name={name}
-redis.register_function('{name}', function(keys, args)
-  for place = 1, #args, 3 do
-    redis.call('XADD', keys[1], args[place], 'e', args[place + 1], 'h', args[place + 2])
-    redis.call('HSET', keys[2], 'key ' .. args[place], 1)
-  end
-  redis.call('DEL', keys[3])
-  return redis.call('XLEN', keys[1])
-end)"""
+async def _put_away_and_back(store: Deployed, stream: str, folder: Path) -> None:
+    async with archiving(store.url("archivist"), folder / "archive", 1 << 62) as (made, log):
+        assert (await made.consider(stream)).fate == "archived"
+        async with archiving(store.url("evenfold"), folder / "archive") as (_, ours):
+            entries = await ours.read_range(stream, 1, 9_999)
+            with pytest.raises(StoreDown) as denied:
+                await ours.restore(stream)
+            assert "NOPERM" in str(denied.value.__cause__)
+            assert await ours.read_range(stream, 1, 9_999) == entries
+        assert await log.restore(stream) == len(entries)
+        assert await log.read_range(stream, 1, 9_999) == entries
 
 
 @pytest.mark.parametrize(
