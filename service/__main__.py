@@ -13,6 +13,7 @@ from service.cli.options import (
     DEFAULT_DATA,
     WHERE,
     WHERE_KEYS,
+    ArchiveAt,
     Data,
     Games,
     Host,
@@ -197,6 +198,7 @@ def replay(
     table: Annotated[str, typer.Argument(help="The id of a table.")],
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
+    archive: ArchiveAt = None,
     seat: Annotated[
         int | None, typer.Option(min=0, max=7, help="Show what this seat may see; without it all is shown.")
     ] = None,
@@ -221,7 +223,7 @@ def replay(
 
     wanted = work.Wanted(table, seat, after, until, language)
     if url is None:
-        work.from_store(Place(data.expanduser().absolute(), redis), wanted, games or ())
+        work.from_store(Place(data.expanduser().absolute(), redis, archive), wanted, games or ())
     else:
         work.from_server(work.Source(url, token or ()), wanted, games or ())
 
@@ -309,6 +311,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="Do it; it can't be undone.")] = False,
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
+    archive: ArchiveAt = None,
     games: Games = None,
 ) -> None:
     """Erase an account for good: it gives up its seats, its tokens end, its name is forgotten.
@@ -317,7 +320,7 @@ def erase(
     """
     from service.cli import erase as work
 
-    work.erase(Place(data.expanduser().absolute(), redis), account, games or (), sure=yes)
+    work.erase(Place(data.expanduser().absolute(), redis, archive), account, games or (), sure=yes)
 
 
 @app.command(epilog=WHERE)
@@ -328,6 +331,7 @@ def rebuild(
     ] = None,
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
+    archive: ArchiveAt = None,
 ) -> None:
     """Make everything anew that is derived from the logs of the tables, while the service runs or not.
 
@@ -343,7 +347,52 @@ def rebuild(
     """
     from service.cli import rebuild as work
 
-    work.rebuild(Place(data.expanduser().absolute(), redis), only or ())
+    work.rebuild(Place(data.expanduser().absolute(), redis, archive), only or ())
+
+
+@app.command(epilog=WHERE)
+def archive(
+    *,
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+    archive: ArchiveAt = None,
+    older_than: Annotated[
+        str, typer.Option(metavar="TIME", help="Leave a table that something was added to since: 30d, 12h, 45m.")
+    ] = "30d",
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only say what would go.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Tell what came of it as JSON.")] = False,
+    games: Games = None,
+) -> None:
+    """Move the logs of tables that ended long ago to the archive, while the service runs or not.
+
+    A table goes when it has ended, no dispute is open, and nothing was added to it for the time of --older-than: less
+    than the default cuts short how long a table may be disputed. Each copy is read back before the store lets it go,
+    and reads go through to it; whoever serves the store needs the same --archive.
+
+    S3 is asked with AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where they are set.
+
+    It may be said again where it was cut off.
+    """
+    from service.cli import archive as work
+
+    place = Place(data.expanduser().absolute(), redis, archive)
+    raise typer.Exit(work.archive(place, work.Wanted(older_than, dry_run, as_json), games or ()))
+
+
+@app.command(epilog=WHERE)
+def restore(
+    what: Annotated[str, typer.Argument(metavar="TABLE", help="The id of an archived table.")],
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+    archive: ArchiveAt = None,
+) -> None:
+    """Put the log of a table back into the store, from the archive, so that it may be disputed and ruled on again.
+
+    Its file stays in the archive. The next `evenfold archive` takes the table again, unless a dispute is open by then.
+    """
+    from service.cli import archive as work
+
+    work.restore(Place(data.expanduser().absolute(), redis, archive), what)
 
 
 def main() -> None:

@@ -38,6 +38,7 @@ from service.api.routing import Router
 from service.api.socket import Sockets
 from service.api.stories import StoryRoutes
 from service.api.tables import TableRoutes
+from service.archive import archived
 from service.attendance import Attendance
 from service.audit.keyring import Keyring
 from service.audit.records import Records
@@ -145,7 +146,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         clock = sources.clock or utc_ms
         keyring = Keyring(redis, signer, clock)
         await keyring.enter()
-        log = Log(redis, durability=settings.durability)
+        log = Log(redis, durability=settings.durability, archive=archived(settings.archive))
         attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
         inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
         tables = Tables(

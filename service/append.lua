@@ -1,15 +1,21 @@
 #!lua name=evenfold_append
--- Append one entry to a stream, if it is the one that comes next.
+-- Append one entry to a stream, if it is the one that comes next; or put a stream back that was archived.
 --
 -- The first line and the name evenfold_append are replaced as service/log.py loads this file: library and function are
 -- both named evenfold_<hash of all the rest>, so that old and new run side by side. This is the only place that calls
 -- XADD on a table's or a tournament's stream, and it never gives MAXLEN or MINID: a stream is never trimmed.
 --
--- KEYS  1 stream  2 feed  3 index of idempotency keys  4 catalogue  5 tombstone: one hash slot, by their {partition}
--- ARGV  1 the stream's name  2 the expected version  3 e  4 h  5 the idempotency key's hash, or ''
+-- Both take the KEYS  1 stream  2 feed  3 index of idempotency keys  4 catalogue  5 tombstone: one hash slot, by their
+-- {partition}.
+--
+-- To append, ARGV  1 the stream's name  2 the expected version  3 e  4 h  5 the idempotency key's hash, or ''
 --       6 the head at the expected version, which e chains to; '' or nothing there: it is not compared
 --
--- Answers  {'ok', v}  {'same', v}  {'behind', entries after expected, at most 500}  {'gone'}
+-- To restore, ARGV  1 the stream's name  2 the tombstone as it stands  3 how many entries there are, then e and h of
+-- each, then each idempotency key's hash and its version. Answers  {'ok', v}  {'there', length}: other entries are in
+-- the store  {'changed'}: another tombstone stands, or none. Only a user who may take tombstones away may restore.
+--
+-- Appending answers  {'ok', v}  {'same', v}  {'behind', entries after expected, at most 500}  {'gone'}
 --          {'ahead', length}: the stream does not hold, at the expected version, the entry that e chains to
 
 local AT_MOST = 500
@@ -82,4 +88,43 @@ local function append(keys, args)
   return {'ok', expected + 1}
 end
 
+local function restore(keys, args)
+  local stream, feed, index, catalogue, tombstone = keys[1], keys[2], keys[3], keys[4], keys[5]
+  local name, count = args[1], tonumber(args[3])
+
+  if redis.call('GET', tombstone) ~= args[2] then
+    return {'changed'}
+  end
+  local length = redis.call('XLEN', stream)
+  if length == count then
+    -- Whoever archived it was cut off before it went.
+    redis.call('DEL', tombstone)
+    return {'ok', count}
+  end
+  if length > 0 then
+    return {'there', length}
+  end
+
+  -- As above, what may be refused comes first: the tombstone goes last, so that nobody appends to half a stream, and
+  -- whether it may go is asked for here.
+  if not redis.acl_check_cmd('DEL', tombstone) then
+    return redis.error_reply('NOPERM this user may not take away ' .. tombstone)
+  end
+  local first_key = 4 + 2 * count
+  if args[first_key] and not redis.acl_check_cmd('HSET', index, 'key', '1') then
+    return redis.error_reply('NOPERM this user may not write ' .. index)
+  end
+  redis.call('ZADD', catalogue, 0, name)
+  redis.call('XADD', feed, '*', 's', name, 'v', count)
+  for version = 1, count do
+    redis.call('XADD', stream, string.format('%d-0', version), 'e', args[2 + 2 * version], 'h', args[3 + 2 * version])
+  end
+  for place = first_key, #args, 2 do
+    redis.call('HSET', index, args[place], args[place + 1])
+  end
+  redis.call('DEL', tombstone)
+  return {'ok', count}
+end
+
 redis.register_function('evenfold_append', append)
+redis.register_function('evenfold_append_restore', restore)

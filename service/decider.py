@@ -17,7 +17,7 @@ import msgspec
 from events.base import By, Entry, Event
 from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.clock import utc_ms
-from service.errors import Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
+from service.errors import Archived, Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Log
@@ -234,9 +234,19 @@ class Decider(Generic[STATE]):
                 state, _ = await self._reloaded(stream, None)
                 return Newer(state, confirmed=True)
             case Gone():
-                raise NotFound
+                return await self._archived(stream, state, key)
             case answer:
                 assert_never(answer)
+
+    async def _archived(self, stream: str, state: STATE, key: str | None) -> "Same | Newer[STATE]":
+        """Read an archived stream to its end; raise Archived if the state that a decision was drafted on is its end."""
+        before = state.version
+        state, remembered = await self._refreshed(stream, key)
+        if remembered is not None:
+            return Same(remembered)
+        if state.version == before:
+            raise Archived
+        return Newer(state, confirmed=True)
 
     def _settle(self, stream: str, state: STATE, stored: Stored, answer: Answer) -> None:
         """Fold what an append has shown to be in the store."""
@@ -263,9 +273,6 @@ class Decider(Generic[STATE]):
             remembered, entries = await self._log.newest(stream, state.version, key, state.head)
         except Receded:
             return await self._reloaded(stream, key)
-        except NotFound:
-            self._states.pop(stream, None)
-            raise
         check_chain(stream, state.version, state.head, entries)
         self._take(stream, state, entries)
         return state, remembered

@@ -11,7 +11,7 @@ from contextlib import suppress
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
-from service.errors import Damaged
+from service.errors import Illegible
 from service.inbox import Inboxes
 from service.presence import Presence
 from service.tables import Tables
@@ -42,7 +42,7 @@ class Erasing:
         await self._accounts.condemn(account)
         tables = await self._attendance.tables(account)
         for table in tables:
-            with suppress(Damaged):  # Nobody acts at such a table any more.
+            with suppress(Illegible):  # Nobody acts at such a table any more.
                 await self._tables.withdraw(account, table)
         await self._attendance.forget(account)
         await self._presence.forget(account)

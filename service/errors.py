@@ -26,7 +26,10 @@ Obstacle                      everything else that a client may meet
 ├── Busy                      too many others wrote to the stream at once
 ├── Overloaded                there are too many connections for one more
 ├── Unconfirmed               the store can't be asked whether a decision went in
-├── Damaged                   a log is not what appends alone can have made of it
+├── Archived                  the log is in the archive, and takes nothing more until it is restored
+├── Illegible                 the log of a stream can't be read
+│   ├── Damaged               it is not what appends alone can have made of it
+│   └── ArchiveAway           it is in an archive that can't be reached
 ├── NoRoom                    the store has too little room left for a new table
 └── StoreDown                 the store does not answer
 """
@@ -198,10 +201,31 @@ class NoRoom(Obstacle):
         super().__init__("The store has too little room left for a new table; those that there are go on.")
 
 
-class Damaged(Obstacle):
+class Archived(Obstacle):
+    """The log is in the archive, where nothing is added to it: whoever runs the service must restore it first."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The log of this table was archived: until whoever runs the service has restored it, it takes nothing more."
+        )
+
+
+class Illegible(Obstacle):
+    """The log of a stream can't be read; its message is for the operator, `told` for clients."""
+
+    told = "The log of this table can't be read."
+
+
+class Damaged(Illegible):
     """The log of a stream is not what appends alone can have made of it; its message is for the operator."""
 
     told = "The log of this table is damaged: nothing is answered from it until whoever runs the service has mended it."
+
+
+class ArchiveAway(Illegible):
+    """The log of a stream is in an archive that can't be reached; its message is for the operator."""
+
+    told = "The log of this table is in the archive, which can't be reached now."
 
 
 class StoreDown(Obstacle):

@@ -28,7 +28,7 @@ import msgspec
 from events.base import Entry, Event
 from projections import fold
 from projections.fold import Eyes, Projection
-from service.errors import Damaged, Obstacle, StoreDown
+from service.errors import Illegible, Obstacle, StoreDown
 from service.eyes import granted
 from service.feeds import RETRY_S, Bell
 from service.game import AnyTable
@@ -97,7 +97,7 @@ class Live:
     async def frames(self, asked: Asked, after: int) -> AsyncGenerator[Frame]:
         """Yield what a player may see of a table after a version, as it comes, until it is `lagged` or `ended`.
 
-        Raise what `Tables.look` does, and Damaged or NotFound if the table's log comes to an evil end meanwhile.
+        Raise what `Tables.look` does, and Illegible or NotFound if the table's log comes to an evil end meanwhile.
         """
         reading = await self.open(asked, after)
         try:
@@ -472,7 +472,7 @@ class _Watched:
         resets = self.resets
         try:
             entries = await self.read(max(1, self.version - KEPT + 1), self.version - len(self._kept))
-        except Damaged as error:
+        except Illegible as error:
             self._fail(error)
             return
         finally:

@@ -10,6 +10,7 @@ that changes nothing at the store, and nobody else ever gets it. What is raised:
     └── Receded      it does not hold what was read from it before: the store has lost entries
         ├── Shorter  it ends before that
         └── Replaced others stand there
+    ArchiveAway      a stream is archived, and the archive can't be reached
 
 Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), deciding (decider.py).
 """
@@ -25,8 +26,9 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
+from service.archive import Archive, keys_in
 from service.durability import confirming
-from service.errors import NotFound, StoreDown
+from service.errors import ArchiveAway, NotFound, StoreDown
 from service.feeds import Bell, Cursors, Feeds, Growth, Hint
 from service.functions import Source, is_missing, source
 from service.metrics import Counter
@@ -56,19 +58,21 @@ def function() -> Source:
 class Log:
     """All streams of one store."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 what a process is set up with, each by its name
         self,
         redis: Redis,
         *,
         settle_ms: int = SETTLE_MS,
         timeout_ms: int = TIMEOUT_MS,
         durability: Durability = "store",
+        archive: Archive | None = None,
     ) -> None:
-        """Take the client whose connections to make; the running event loop is the log's for good."""
+        """Take the client whose connections to make, and the archive; the running event loop is the log's for good."""
         self._pipe = Pipe(redis, timeout_ms=timeout_ms)
         self._feeds = Feeds(redis, self._pipe)
         self._confirming = confirming(redis, durability)
         self._function = function()
+        self._archive = archive
         self._settle_s = settle_ms / 1_000
         self._loop = asyncio.get_running_loop()
         self._settling: set[asyncio.Task[None]] = set()
@@ -129,13 +133,10 @@ class Log:
         """Return the version that a key is remembered for, if any, and every entry after a version, up to it at least.
 
         One round trip, unless more than a page of entries came after. Raise Shorter as `read` does, Replaced where the
-        stream's head at `after` is not the one given, Broken where a stream that must have entries has none, NotFound
-        where it was archived since `after`.
+        stream's head at `after` is not the one given, Broken where a stream that must have entries has none.
         """
         entries, known = await self._from(stream, after, PAGE, key)
         if after:
-            if not entries:
-                raise NotFound
             at, *entries = entries
             if head and at.h != head:
                 _journal.critical("%s holds another entry at version %d: the store lost the one read", stream, after)
@@ -155,9 +156,45 @@ class Log:
 
     async def last(self, stream: str) -> Stored | None:
         """Return the newest entry of a stream, None if it has none."""
-        (length,) = cast("list[int]", await self._ask(("XLEN", keys_of(stream).stream)))
-        page = await self._page(stream, length, 1) if length else []
+        keys = keys_of(stream)
+        length, tombstone = await self._ask(("XLEN", keys.stream), ("GET", keys.tombstone))
+        if not length and tombstone is not None:
+            return (await self._archived(stream, cast("bytes", tombstone)))[-1]
+        page = await self._page(stream, cast("int", length), 1) if length else []
         return page[0] if page else None
+
+    async def restore(self, stream: str) -> int:
+        """Put an archived stream back, whole, and return its version; only the archivist may.
+
+        Raise NotFound where it is not archived, Illegible where the archive can't give it, StoreDown.
+        """
+        keys = keys_of(stream)
+        (tombstone,) = cast("list[bytes | None]", await self._ask(("GET", keys.tombstone)))
+        if tombstone is None:
+            raise NotFound(f"{stream} is not archived.")
+        entries = await self._archived(stream, tombstone)
+        fields = [field for stored in entries for field in (stored.e, stored.h)]
+        index = [word for pair in keys_in(entries).items() for word in pair]
+        arguments = (stream, tombstone, len(entries), *fields, *index)
+        match await self._called("FCALL", f"{self._function.name}_restore", len(keys), *keys, *arguments):
+            case [b"ok", int(version)]:
+                return version
+            case [b"there", int(length)]:
+                raise broken(
+                    f"{stream} is archived at version {len(entries)}, and the store has {length} entries of it"
+                )
+            case _:
+                raise NotFound(f"{stream} is not archived any more.")
+
+    async def _called(self, *command: bytes | str | int) -> Reply:
+        """Call a function of ours, which is loaded if the store lacks it; raise as `call` does."""
+        try:
+            return await self.call(*command)
+        except ResponseError as error:
+            if not is_missing(error):
+                raise
+            await self._load()
+            return await self.call(*command)
 
     async def call(self, *command: bytes | str | int) -> Reply:
         """Have the store do something beside the log, which may as well be done twice: sent again if the reply is lost.
@@ -189,9 +226,13 @@ class Log:
             start = f"({page[-1]}"
 
     async def remember(self, stream: str, keys: Mapping[str, int]) -> None:
-        """Put idempotency keys and the versions that they led to, as entries say, back into a stream's index."""
-        if keys:
-            await self._ask(("HSET", keys_of(stream).remembered, *(word for pair in keys.items() for word in pair)))
+        """Put idempotency keys and the versions that they led to, as entries say, back into a stream's index.
+
+        An archived stream has none: its keys are in its entries.
+        """
+        place = keys_of(stream)
+        if keys and not (await self._ask(("EXISTS", place.tombstone)))[0]:
+            await self._ask(("HSET", place.remembered, *(word for pair in keys.items() for word in pair)))
 
     def feeds(self, cursors: Cursors) -> AsyncIterator[Hint]:
         """Yield the hints of all partitions after some feed ids (from the beginning where none is), and then on.
@@ -282,7 +323,8 @@ class Log:
     async def _from(self, stream: str, first: int, count: int, key: str | None) -> tuple[list[Stored], int | None]:
         """Read the entry at `first`, which shows that the stream still has it, up to `count` after it, and the key.
 
-        There is no entry at 0. An archived stream has none at all; raise Shorter for any other without one at `first`.
+        There is no entry at 0. Raise Shorter for a stream without one at `first`. What the store has not any more is
+        read from the archive.
         """
         keys = keys_of(stream)
         queries: list[Command] = [
@@ -291,21 +333,41 @@ class Log:
         if key:
             queries.append(("HGET", keys.remembered, key))
         rows, *known = await self._ask(*queries)
-        if first and not rows:
-            await self._explain(stream, first)
+        if not rows:
+            length, archived = await self._beyond(stream)
+            if archived is not None:
+                begin = max(first, 1)
+                if begin > len(archived):
+                    raise Shorter(stream, len(archived), first)
+                page = archived[begin - 1 : begin + count - (first == 0)]
+                return page, keys_in(archived).get(key) if key else None
+            if length >= max(first, 1):  # It was put back in between.
+                return await self._from(stream, first, count, key)
+            if first:
+                _journal.critical(
+                    "%s has %d entries where version %d was read: the store lost some", stream, length, first
+                )
+                raise Shorter(stream, length, first)
         remembered = cast("list[bytes | None]", known)
         version = int(remembered[0]) if remembered and remembered[0] is not None else None
         return stored_of(stream, cast("list[Row]", rows), first or 1), version
 
-    async def _explain(self, stream: str, version: int) -> None:
-        """Say why there is nothing from a version on that was there: only an archived stream has a good reason."""
+    async def _beyond(self, stream: str) -> tuple[int, list[Stored] | None]:
+        """Return how long a stream is that has nothing where it was read, and what the archive has of it, if it does.
+
+        Raise Illegible where the archive can't tell.
+        """
         keys = keys_of(stream)
-        length, gone = cast("list[int]", await self._ask(("XLEN", keys.stream), ("EXISTS", keys.tombstone)))
-        if not gone:
-            _journal.critical(
-                "%s has %d entries where version %d was read: the store lost some", stream, length, version
-            )
-            raise Shorter(stream, length, version)
+        length, tombstone = await self._ask(("XLEN", keys.stream), ("GET", keys.tombstone))
+        if length or tombstone is None:
+            return cast("int", length), None
+        return 0, await self._archived(stream, cast("bytes", tombstone))
+
+    async def _archived(self, stream: str, tombstone: bytes) -> list[Stored]:
+        if self._archive is None:
+            _journal.error("%s is archived, and no archive is named here (--archive)", stream)
+            raise ArchiveAway(f"{stream} is archived, and no archive is named; say --archive")
+        return await self._archive.entries(stream, tombstone)
 
     async def _check_end(self, stream: str, end: int, key: int | None) -> None:
         """Raise Broken if a stream that ends at a version had more: a key led to a later one, or it is catalogued."""
@@ -319,6 +381,12 @@ class Log:
     async def _page(self, stream: str, first: int, count: int) -> list[Stored]:
         query = ("XRANGE", keys_of(stream).stream, f"{first}-0", "+", "COUNT", count)
         (rows,) = await self._ask(query)
+        if not rows:
+            length, archived = await self._beyond(stream)
+            if archived is not None:
+                return archived[first - 1 : first - 1 + count]
+            if length >= first:  # It was put back in between.
+                return await self._page(stream, first, count)
         return stored_of(stream, cast("list[Row]", rows), first)
 
     async def _ask(self, *queries: Command) -> list[Reply]:

@@ -41,6 +41,8 @@ class Settings(NamedTuple):
     (addresses or networks) whose word on a client's address is taken. `cors_origins` are those whose pages may read
     answers, `*` for any. `metrics_port` None has /metrics beside the API.
 
+    `archive` is the address of the archive, None where no log is in one.
+
     A server states two for the processes that it starts: `folder`, whose disk an embedded store fills, and `sheet`, the
     file at which a process leaves its metrics; both are None where there is no such thing.
     """
@@ -59,6 +61,7 @@ class Settings(NamedTuple):
     metrics_port: int | None = None
     log_format: LogFormat = "text"
     log_level: LogLevel = "warning"
+    archive: str | None = None
     folder: Path | None = None
     sheet: Path | None = None
 
@@ -69,6 +72,7 @@ class Settings(NamedTuple):
         """
         optional = {
             "EVENFOLD_METRICS_PORT": self.metrics_port,
+            "EVENFOLD_ARCHIVE": self.archive,
             "EVENFOLD_STORE_FOLDER": self.folder,
             "EVENFOLD_METRICS_SHEET": self.sheet,
         }
@@ -92,10 +96,14 @@ class Settings(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the store is: the address of one that runs elsewhere, or None for the embedded one of the data folder."""
+    """Where the store is: the address of one that runs elsewhere, or None for the embedded one of the data folder.
+
+    `archive` is where the logs are that it does not have any more, None where no log is archived.
+    """
 
     data: Path
     redis: str | None
+    archive: str | None = None
 
 
 def default_data() -> Path:

@@ -20,7 +20,7 @@ from events.base import GameName, Id, Millis, Seat, Version
 from projections import inbox
 from projections.inbox import Company
 from service.attendance import Attendance, Part
-from service.errors import Damaged, Malformed
+from service.errors import Illegible, Malformed
 from service.games import Games
 from service.inbox import NOTHING, Inboxes, Reached
 from service.log import PAGE, Log
@@ -119,7 +119,7 @@ class Todo:
             return await self._read(table, at)
         except Shorter:
             return await self._read(table, NOTHING)
-        except Damaged:
+        except Illegible:
             # Nobody can act there.
             return NOTHING
 

@@ -4,12 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Final
 
-import msgspec
-
-from service.errors import Damaged
+from service.errors import Illegible
 from service.ids import PARTITIONS
 from service.log import PAGE, Log
-from service.streams import Stored, check_chain
+from service.streams import Stored
 
 AT_ONCE: Final = 16
 """How many streams are looked at at the same time, where their order does not matter."""
@@ -48,14 +46,13 @@ class Walk:
         """Do some work for a stream, or note that it is damaged; raise StoreDown."""
         try:
             await work(stream)
-        except (Damaged, msgspec.MsgspecError):
+        except Illegible:
             self.damaged.add(stream)
 
     async def pages(self, stream: str) -> AsyncIterator[list[Stored]]:
-        """Yield all entries of a stream, page by page; raise Damaged, where they are not chained too, or StoreDown."""
-        version, head, entries = 0, b"", [*await self.log.read(stream)]
+        """Yield all entries of a stream, page by page; raise Illegible or StoreDown."""
+        after, entries = 0, [*await self.log.read(stream)]
         while entries:
-            check_chain(stream, version, head, entries)
             yield entries
-            version, head = entries[-1].version, entries[-1].h
-            entries = await self.log.read(stream, version) if len(entries) == PAGE else []
+            after += len(entries)
+            entries = await self.log.read(stream, after) if len(entries) == PAGE else []

@@ -33,6 +33,7 @@ def served(
     trust: tuple[str, ...] = (),
     origins: tuple[str, ...] = ("*",),
     durability: Durability = "store",
+    archive: str | None = None,
     protocol: type[Connection] = Connection,
 ) -> Iterator[str]:
     """Serve on a free port of the loopback, in a thread with a loop of its own; yield the address."""
@@ -45,6 +46,7 @@ def served(
         trust=trust,
         cors_origins=origins,
         durability=durability,
+        archive=archive,
     )
     with running(create(settings, sources or Sources()), *games, protocol=protocol) as (url, _):
         yield url

@@ -134,7 +134,7 @@ def test_only_append_lua_adds_entries_to_streams() -> None:
     # The bells hold nothing but names of what has changed beside the log; inboxes and the lobby can be made anew.
     calls = {path.name: re.findall(r"(?:\.xadd\(\s*|call\('XADD', )(\w+)", text) for path, text in adding.items()}
     assert calls == {
-        "append.lua": ["feed", "stream"],
+        "append.lua": ["feed", "stream", "feed", "stream"],
         "feeds.py": ["BELLS"],
         "inbox.lua": ["inbox", "bells"],
         "lobby.lua": ["changes", "changes", "bells"],

@@ -19,10 +19,13 @@ from service.api.answers import Answer, answer, encoded
 from service.api.requests import OfFramework, route_of
 from service.errors import (
     AlreadyCreated,
+    ArchiveAway,
+    Archived,
     Busy,
     Damaged,
     Forbidden,
     HeadersTooLarge,
+    Illegible,
     KeyReused,
     Malformed,
     NoRoom,
@@ -105,6 +108,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Unacceptable: (406, "not_acceptable"),
     TimedOut: (408, "timed_out"),
+    Archived: (409, "archived"),
     Refused: (409, "refused"),
     Unreadable: (409, "name_unreadable"),
     AlreadyCreated: (409, "already_created"),
@@ -119,6 +123,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     TooManyStreams: (429, "too_many_streams"),
     TooManyTables: (429, "too_many_tables"),
     HeadersTooLarge: (431, "headers_too_large"),
+    ArchiveAway: (503, "archive_away"),
     Busy: (503, "busy"),
     Damaged: (503, "log_damaged"),
     NoRoom: (503, "no_room"),
@@ -198,7 +203,7 @@ def response_to(obstacle: Obstacle) -> Response[bytes]:
         status=status,
         code=code,
         # A sentence or a pointer may quote a name out of the body, and that may be as long as a body.
-        detail=(obstacle.told if isinstance(obstacle, Damaged) else str(obstacle))[:MAX_TEXT],
+        detail=(obstacle.told if isinstance(obstacle, Illegible) else str(obstacle))[:MAX_TEXT],
         field=UNSET if field is None else field[:MAX_TEXT],
         id=obstacle.id if isinstance(obstacle, AlreadyCreated) else UNSET,
         version=obstacle.version if isinstance(obstacle, Stale | Unconfirmed) else UNSET,
@@ -206,7 +211,7 @@ def response_to(obstacle: Obstacle) -> Response[bytes]:
         next=UNSET if not isinstance(obstacle, Stale) or obstacle.next is None else obstacle.next,
     )
     headers = _headers(status)
-    if isinstance(obstacle, NoRoom | Damaged):
+    if isinstance(obstacle, NoRoom | Illegible):
         headers["Retry-After"] = str(MENDED_S)
     if isinstance(obstacle, TooMany):
         headers.update(_rate_limit(obstacle))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from redis.asyncio import Redis
 
 from service import bots
+from service.archive import archived
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
@@ -38,7 +39,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
     async with opened(place, "evenfold erase") as redis:
         accounts = Accounts(redis)
         called = await _name(accounts, account)
-        log = Log(redis)
+        log = Log(redis, archive=archived(place.archive))
         try:
             tables = await _erasing(redis, log, games, accounts).erase(account)
         except KeyError as unknown:

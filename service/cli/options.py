@@ -15,6 +15,7 @@ from typing import Annotated, TypeVar, get_args
 
 import typer
 
+from service.archive import Archive, ArchiveUnfit
 from service.settings import Durability, Limits, LogFormat, LogLevel, Settings, default_data
 
 T = TypeVar("T")
@@ -58,6 +59,15 @@ def _network(text: str) -> str:
         ipaddress.ip_network(text)
     except ValueError as error:
         raise typer.BadParameter(f"{error}; write an address or a network, 10.0.0.0/8") from None
+    return text
+
+
+def _archive(text: str) -> str:
+    """Read the address of an archive."""
+    try:
+        Archive(text)
+    except ArchiveUnfit as unfit:
+        raise typer.BadParameter(str(unfit).rstrip(".")) from None
     return text
 
 
@@ -137,6 +147,17 @@ Games = Annotated[
     list[str] | None,
     typer.Option(
         envvar="EVENFOLD_GAMES", metavar="MODULE", help="A module with one more game; may come several times."
+    ),
+]
+ArchiveAt = Annotated[
+    str | None,
+    typer.Option(
+        "--archive",
+        envvar="EVENFOLD_ARCHIVE",
+        metavar="URL",
+        parser=_archive,
+        callback=stated,
+        help="Where logs are that `evenfold archive` has moved: file:///folder or s3://bucket/prefix.",
     ),
 ]
 Url = Annotated[
@@ -252,6 +273,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
     trust: _Trust = None,
     cors_origin: _CorsOrigins = None,
     metrics_port: _MetricsPort = None,
+    archive: ArchiveAt = None,
     log_format: _LogFormat = "text",
     log_level: _LogLevel = "warning",
 ) -> Settings:
@@ -269,6 +291,7 @@ def _settings(  # noqa: PLR0913 an operator's options, each by its name
         trust=tuple(trust or ()),
         cors_origins=tuple(origin for origin in cors_origin or ["*"] if origin != "none"),
         metrics_port=metrics_port,
+        archive=archive,
         log_format=log_format,
         log_level=log_level,
     )

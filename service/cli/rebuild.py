@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from service.archive import archived
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say
 from service.errors import StoreDown
@@ -31,7 +32,7 @@ def rebuild(place: Place, only: Sequence[str]) -> None:
 
 async def _rebuilt(place: Place, wanted: Sequence[Derived]) -> None:
     async with opened(place, "evenfold rebuild") as redis:
-        log = Log(redis)
+        log = Log(redis, archive=archived(place.archive))
         try:
             tables, damaged = await _made_anew(redis, log, wanted)
         except* StoreDown:
@@ -40,7 +41,7 @@ async def _rebuilt(place: Place, wanted: Sequence[Derived]) -> None:
             await log.close()
     if damaged:
         some = ", ".join(sorted(damaged)[:NAMED])
-        raise Failed(f"Made anew but for what {len(damaged)} tables can't tell, whose logs are damaged: {some}")
+        raise Failed(f"Made anew but for what {len(damaged)} tables can't tell, whose logs are damaged or away: {some}")
     say(f"{_listed([each.name for each in wanted]).capitalize()} are made anew from {tables} tables.")
 
 

@@ -18,12 +18,13 @@ from rich.markup import escape
 from events.base import Decision, Entry
 from events.table import Created, Ended, TableEvent
 from projections import fold
+from service.archive import archived
 from service.auth.accounts import Accounts
 from service.cli.client import Client, Refusal
 from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say
-from service.errors import Damaged
+from service.errors import ArchiveAway, Damaged
 from service.game import AnyGame
 from service.games import Games
 from service.ids import is_id
@@ -119,12 +120,14 @@ def _checked(wanted: Wanted) -> Wanted:
 async def _from_store(place: Place, wanted: Wanted, known: Games) -> Told:
     table, seat = wanted.table, wanted.seat
     async with opened(place, "evenfold replay") as redis:
-        log = Log(redis)
+        log = Log(redis, archive=archived(place.archive))
         try:
             entries = [stored async for stored in _pages(log, table_stream(table))]
             check_chain(table_stream(table), 0, b"", entries)
         except Damaged as damage:
             raise Failed(f"The log of the table is damaged: {damage}.") from None
+        except ArchiveAway as away:
+            raise Failed(f"{away}.") from None
         finally:
             await log.close()
         if not entries:

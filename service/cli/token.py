@@ -1,7 +1,6 @@
 """A token made beside the service, directly in the store: the only way to one that may arbitrate or administer."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
@@ -10,13 +9,10 @@ from service.auth.scopes import SCOPES, SIGN_UP, Scope
 from service.auth.tokens import Grant, Tokens
 from service.cli.opened import opened
 from service.cli.sentences import Unusable, say
+from service.cli.spans import LONGEST_MS, span_ms
 from service.clock import utc_ms
 from service.errors import Malformed, NotFound, TooManyTokens, Unreadable
 from service.settings import Place
-
-_UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000}
-
-_LONGEST_MS = 36_500 * _UNITS["d"]
 
 
 class Wanted(NamedTuple):
@@ -50,9 +46,8 @@ def _scopes(names: Sequence[str]) -> tuple[Scope, ...]:
 
 
 def _life_ms(text: str) -> int:
-    found = re.fullmatch(r"([1-9]\d{0,5})([mhd])", text)
-    life_ms = int(found[1]) * _UNITS[found[2]] if found else 0
-    if not 0 < life_ms <= _LONGEST_MS:
+    life_ms = span_ms(text)
+    if not 0 < life_ms <= LONGEST_MS:
         raise Unusable(f"{text!r} is no time until a token expires: write 30d, 12h or 45m, at most 36500d")
     return life_ms
 

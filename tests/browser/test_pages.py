@@ -307,29 +307,6 @@ def test_a_stream_that_is_refused_for_now_is_opened_later(chromium: Browser, val
     assert (before, after) == (0, [1, 2])
 
 
-def test_so_are_the_changes_of_the_lobby(chromium: Browser, valkey_url: str, tmp_path: Path) -> None:
-    with served(valkey_url, tmp_path / "keys", limits=NO_LIMITS._replace(streams=1)) as api:
-        chromium.open(api)
-        refused = chromium.run(
-            """
-            await evenfold.signUp("Ada");
-            const { cursor } = await evenfold.ask("GET", "/v1/tables");
-            const socket = await evenfold.socket(() => {});
-            const asked = (what) => performance.getEntriesByType("resource").filter(({ name }) => name.includes(what));
-            const refused = [];
-            const heard = { refused: ({ code }) => refused.push(code) };
-            const stop = evenfold.follow("/v1/tables", { since: cursor, game: "chinkway" }, heard);
-            await until(() => asked("limit=1").length);
-            const before = asked("/v1/tickets").length;
-            socket.close();
-            await until(() => refused.length || asked("/v1/tickets").length > before);
-            stop();
-            return refused;
-            """
-        )
-    assert refused == []
-
-
 # --- Playing ---
 
 WHOLE = {

@@ -9,6 +9,8 @@ from service.api import problems
 from service.api.endpoint import Endpoint
 from service.errors import (
     AlreadyCreated,
+    ArchiveAway,
+    Archived,
     Busy,
     Damaged,
     Forbidden,
@@ -46,6 +48,8 @@ ID = "zwyrd6z1rv0whe6m1110rdv1ew"
 
 OBSTACLES: list[Obstacle] = [
     AlreadyCreated(ID),
+    ArchiveAway("The bucket does not answer."),
+    Archived(),
     Busy(),
     Damaged("The log ends in the middle."),
     Forbidden("The token lacks a scope."),

@@ -144,7 +144,7 @@ def test_a_table_that_was_lost_whole_is_not_opened_anew_by_its_key(workers: tupl
             assert (answer.status_code, answer.json()["code"]) == (503, "log_damaged")
 
 
-def test_an_archived_table_is_not_found_whatever_is_left_of_it(workers: tuple[str, str, str]) -> None:
+def test_an_archived_table_without_an_archive_is_away_whatever_is_left_of_it(workers: tuple[str, str, str]) -> None:
     store, one, other = workers
     with sitting(one, "chinkway", 5) as match, asking(store) as client:
         moves = [match.move("first"), match.move("next")]
@@ -154,4 +154,4 @@ def test_an_archived_table_is_not_found_whatever_is_left_of_it(workers: tuple[st
         client.delete(keys.stream)
         for url in (other, one):
             asked = [match.people[0].http.get(f"{url}{match.path}"), *(move.at(url).send() for move in moves)]
-            assert {(answer.status_code, answer.json()["code"]) for answer in asked} == {(404, "not_found")}, url
+            assert {(answer.status_code, answer.json()["code"]) for answer in asked} == {(503, "archive_away")}, url

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -9,14 +10,16 @@ import pytest
 from redis.asyncio import Redis
 
 from events.base import By, Entry, Event
+from service.archive import packed
 from service.decider import Decider, Draft
 from service.embedded import Embedded
-from service.errors import NotFound, Stale, StoreDown, Unconfirmed
+from service.errors import Archived, NotFound, Stale, StoreDown, Unconfirmed
 from service.game import Refused
 from service.ids import key_of, new_id
 from service.log import Log
 from service.metrics import instruments
 from service.streams import Stored, head_after, keys_of, table_stream
+from tests.archives import archiving
 from tests.logs import logged, stopped
 
 pytestmark = pytest.mark.anyio
@@ -289,6 +292,27 @@ async def test_a_past_state_is_folded_up_to_its_version(decider: Decider[Sum], s
     assert [(await decider.at(stream, version)).total for version in (1, 2, 3, 4)] == [0, 1, 3, 6]
     with pytest.raises(NotFound):
         await decider.at(stream, 5)
+
+
+async def test_an_archived_stream_takes_no_decision_but_remembers_those_it_took(
+    valkey_url: str, store: Redis, decider: Decider[Sum], stream: str, tmp_path: Path
+) -> None:
+    await _created(decider, stream)
+    once = await decider.decide(stream, adding(1), key="once")
+    async with archiving(valkey_url, tmp_path / "archive") as (made, log):
+        stale = Decider(log, Sums())
+        assert (await stale.newest(stream)).version == 2
+        last = (await decider.decide(stream, adding(2))).stored
+        entries = await made.read(stream)
+        await made.copy(stream, entries, packed(stream, entries))
+        assert await made.bury(stream, last)
+        await made.unlink(stream)
+        for one in (stale, Decider(log, Sums())):
+            with pytest.raises(Archived):
+                await one.decide(stream, adding(3))
+            assert (await one.newest(stream)).total == 3
+            assert (await one.decide(stream, adding(1), key="once")).stored == once.stored
+    assert await store.exists(keys_of(stream).stream) == 0
 
 
 async def _cut(store: Redis, key: str) -> None:

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.embedded import Embedded
-from service.errors import NotFound, StoreDown, Unconfirmed
+from service.errors import ArchiveAway, StoreDown, Unconfirmed
 from service.ids import new_id, partition
 from service.log import PAGE, Log, function
 from service.streams import Broken, Replaced, Shorter, Stored, genesis, head_after, keys_of, table_stream
@@ -139,13 +139,13 @@ async def test_a_stream_shorter_than_the_reader_is_said_so(log: Log, store: Redi
         await log.read(stream, 1)
 
 
-async def test_an_archived_stream_has_nothing_more(log: Log, store: Redis, stream: str) -> None:
+async def test_an_archived_stream_without_an_archive_is_not_read_as_empty(log: Log, store: Redis, stream: str) -> None:
     await fill(log, stream, [1, 2])
     await store.set(keys_of(stream).tombstone, "archived")
     await store.delete(keys_of(stream).stream)
-    assert await log.read(stream, 2) == []
-    with pytest.raises(NotFound):
-        await log.newest(stream, 2)
+    for reading in (log.read(stream), log.read(stream, 2), log.newest(stream, 2), log.read_range(stream, 1, 2)):
+        with pytest.raises(ArchiveAway, match="no archive is named"):
+            await reading
 
 
 async def test_a_stream_that_was_lost_whole_is_noticed_and_one_that_never_was_is_empty(
@@ -157,8 +157,6 @@ async def test_a_stream_that_was_lost_whole_is_noticed_and_one_that_never_was_is
     for key in (None, "once", "other"):
         with pytest.raises(Broken, match="had more"):
             await log.newest(stream, 0, key)
-    await store.set(keys_of(stream).tombstone, "archived")
-    assert await log.newest(stream, 0, "once") == (1, [])
 
 
 async def test_a_key_for_a_version_that_is_not_there_is_noticed(log: Log, store: Redis, stream: str) -> None:

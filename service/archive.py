@@ -1,0 +1,250 @@
+"""The archive: a folder or an S3-compatible bucket, where the logs of tables lie that ended long ago.
+
+One file a stream, `<partition>/table-<id>-<version>.ndjson.gz`, never written again once a tombstone names it: gzip of
+lines that each are JSON, so that a stranger reads them by `zcat` and `jq`.
+
+    header     {"archive":1,"stream":"table:<id>","version":n,"head":"<hex>"}
+    entries    {"h":"<64 hex digits>","e":<the exact bytes of e>}     one a line, the first entry first
+
+The 76 bytes before `e`, and the brace after it, are always the same but for the digits: what lies between is what the
+store held, byte for byte. A file proves itself, for the heads chain the entries up to the head that the header names
+and that the tombstone in the store names too. What the key index held is in the entries, each with its key.
+
+    ArchiveUnfit    the address is none that is known
+    ArchiveAway     the place can't be reached, or does not have a file
+    Broken          a file is not what was put there
+
+Left out: what is archived, and when (archiving.py); who reads what the store does not have any more (log.py).
+"""
+
+import asyncio
+import gzip
+import logging
+import os
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, ObjectStore, S3Store
+
+from service.errors import ArchiveAway
+from service.ids import partition
+from service.store import Turns
+from service.streams import Stored, broken, check_chain
+
+CACHED_BYTES: Final = 32 << 20
+"""How much of what was read last is kept, by the bytes of its entries."""
+
+_RETRIES: Final = 3
+_RETRYING: Final = timedelta(seconds=10)
+_ANSWER_S: Final = "60s"
+
+_H: Final = slice(6, 70)
+_BEFORE_E: Final = 76
+
+_journal = logging.getLogger(__name__)
+
+
+class ArchiveUnfit(Exception):
+    """The address of the archive can't be meant; the message is one sentence."""
+
+
+class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the store keeps of an archived stream: its last version, the head there (hex), and its file's path."""
+
+    version: int
+    head: str
+    path: str
+
+
+class _Header(msgspec.Struct, frozen=True):
+    archive: int
+    stream: str
+    version: int
+    head: str
+
+
+class _Keyed(msgspec.Struct):
+    key: str | None
+
+
+_encode = msgspec.json.Encoder().encode
+_tombstone = msgspec.json.Decoder(Tombstone)
+_keyed = msgspec.json.Decoder(_Keyed)
+
+
+def tombstone_of(stream: str, last: Stored) -> bytes:
+    """Return what the store keeps of a stream whose last entry this is."""
+    return _encode(Tombstone(last.version, last.h.hex(), path_of(stream, last.version)))
+
+
+def path_of(stream: str, version: int) -> str:
+    """Return where a stream of so many entries lies in the archive."""
+    kind, _, id_ = stream.partition(":")
+    return f"{partition(id_):02}/{kind}-{id_}-{version}.ndjson.gz"
+
+
+def packed(stream: str, entries: Sequence[Stored]) -> bytes:
+    """Return the file of a stream; the same entries always make the same bytes."""
+    return gzip.compress(_text(stream, entries), mtime=0)
+
+
+def unpacked(stream: str, file: bytes) -> list[Stored]:
+    """Return the entries of a stream's file; raise Broken unless all of them are there, chained, and nothing else."""
+    try:
+        text = gzip.decompress(file)
+        _, *lines, _ = text.split(b"\n")
+        entries = [
+            Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
+            for version, line in enumerate(lines, 1)
+        ]
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        raise broken(f"the archived file of {stream} can't be read: {type(error).__name__}") from None
+    if not entries or _text(stream, entries) != text:
+        raise broken(f"the archived file of {stream} does not say what its entries do")
+    check_chain(stream, 0, b"", entries)
+    return entries
+
+
+def _text(stream: str, entries: Sequence[Stored]) -> bytes:
+    header = _encode(_Header(1, stream, entries[-1].version, entries[-1].h.hex()))
+    lines = (b'{"h":"%s","e":%s}' % (stored.h.hex().encode("ascii"), stored.e) for stored in entries)
+    return b"".join(line + b"\n" for line in (header, *lines))
+
+
+def keys_in(entries: Sequence[Stored]) -> dict[str, int]:
+    """Return the idempotency keys that entries were appended with, and the version that each led to."""
+    keyed = ((_keyed.decode(stored.e).key, stored.version) for stored in entries)
+    return {key: version for key, version in keyed if key is not None}
+
+
+class Archive:
+    """A place of files, by its address: `file:///folder` or `s3://bucket/prefix`.
+
+    Where S3 is, and who we are there, say the variables that its tools share: AWS_ENDPOINT_URL, AWS_REGION,
+    AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY. Nothing is asked of the place before something is wanted of it: a service
+    starts while its archive is away.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Take the address; raise ArchiveUnfit."""
+        self.address = address
+        parts = urlsplit(address)
+        is_folder = address.startswith("file:///") and len(parts.path) > 1
+        is_bucket = parts.scheme == "s3" and bool(parts.netloc)
+        if not (is_folder or is_bucket) or parts.query or parts.fragment or parts.username or parts.port:
+            raise ArchiveUnfit("The archive's address is malformed: write file:///folder or s3://bucket/prefix.")
+        self._folder = Path(unquote(parts.path)) if is_folder else None
+        self._bucket, self._prefix = parts.netloc, parts.path.strip("/")
+        self._store: ObjectStore | None = None
+        self._read: OrderedDict[str, list[Stored]] = OrderedDict()
+        self._bytes = 0
+        self._reading = Turns()
+
+    async def look(self) -> None:
+        """Return if the place is there; raise ArchiveAway."""
+        with self._answering("look"):
+            await obstore.list(self._place(), chunk_size=1).__anext__()
+
+    async def put(self, path: str, file: bytes) -> None:
+        """Put a file there and return when it is safe from a power cut; raise ArchiveAway."""
+        with self._answering(path):
+            await obstore.put_async(self._place(), path, file)
+            if self._folder is not None:
+                await asyncio.to_thread(_synced, self._folder, self._folder / path)
+
+    async def get(self, path: str) -> bytes:
+        """Return a file as it lies there; raise ArchiveAway."""
+        with self._answering(path):
+            found = await obstore.get_async(self._place(), path)
+            return bytes(await found.bytes_async())
+
+    async def entries(self, stream: str, tombstone: bytes) -> list[Stored]:
+        """Return all entries of a stream that this tombstone tells of; raise Broken or ArchiveAway.
+
+        The list is the archive's own, and may be kept for whoever asks next.
+        """
+        told = read_tombstone(stream, tombstone)
+        async with self._reading.of(told.path):
+            entries = self._read.get(told.path)
+            if entries is None:
+                entries = await asyncio.to_thread(unpacked, stream, await self.get(told.path))
+                self._keep(told.path, entries)
+            self._read.move_to_end(told.path)
+        if (entries[-1].version, entries[-1].h.hex()) != (told.version, told.head):
+            raise broken(f"the archived file of {stream} does not end as its tombstone says")
+        return entries
+
+    def _keep(self, path: str, entries: list[Stored]) -> None:
+        self._read[path] = entries
+        self._bytes += _size(entries)
+        while self._bytes > CACHED_BYTES and len(self._read) > 1:
+            _, oldest = self._read.popitem(last=False)
+            self._bytes -= _size(oldest)
+
+    def _place(self) -> ObjectStore:
+        if self._folder is not None and not self._folder.is_dir():
+            raise FileNotFoundError("there is no such folder")
+        if self._store is None:
+            self._store = self._bucket_at() if self._folder is None else LocalStore(self._folder)
+        return self._store
+
+    def _bucket_at(self) -> S3Store:
+        return S3Store(
+            self._bucket,
+            prefix=self._prefix or None,
+            client_options={
+                "connect_timeout": "5s",
+                "timeout": _ANSWER_S,
+                "allow_http": os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://"),
+            },
+            retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRYING},
+        )
+
+    @contextmanager
+    def _answering(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except StopAsyncIteration:
+            pass
+        except (BaseError, OSError) as error:
+            why = str(error).partition("\n")[0]
+            _journal.error("the archive at %s fails at %s: %s", self.address, what, why)
+            raise ArchiveAway(f"The archive at {self.address} can't be used: {why}") from error
+
+
+def archived(address: str | None) -> Archive | None:
+    """Return the archive at an address, None where none is named; raise ArchiveUnfit."""
+    return None if address is None else Archive(address)
+
+
+def read_tombstone(stream: str, tombstone: bytes) -> Tombstone:
+    """Read what the store keeps of an archived stream; raise Broken."""
+    try:
+        return _tombstone.decode(tombstone)
+    except msgspec.DecodeError:
+        raise broken(f"the tombstone of {stream} can't be read") from None
+
+
+def _size(entries: Sequence[Stored]) -> int:
+    return sum(len(stored.e) for stored in entries)
+
+
+def _synced(folder: Path, file: Path) -> None:
+    """Have a file and the folders that it lies in reach the disk."""
+    for each in (file, *file.parents):
+        descriptor = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if each == folder:
+            return

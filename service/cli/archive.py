@@ -1,0 +1,155 @@
+"""Logs moved to the archive by whoever runs the service, and put back from it."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+from redis.exceptions import ResponseError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from service.archive import Archive
+from service.archiving import Archiving, Moved
+from service.cli.games import found
+from service.cli.opened import opened
+from service.cli.sentences import Failed, Unusable, printing, say
+from service.cli.spans import LONGEST_MS, span_ms
+from service.clock import utc_ms
+from service.errors import ArchiveAway, Illegible, NotFound, StoreDown
+from service.games import Games
+from service.ids import is_id
+from service.log import Log
+from service.settings import Place
+from service.streams import table_stream
+from service.walk import Walk
+
+NAMED: Final = 5
+"""So many tables that stay because something is wrong are named."""
+
+NOWHERE: Final = "Say with --archive where the archive is: file:///folder or s3://bucket/prefix"
+
+
+class Wanted(NamedTuple):
+    """How long a table must have rested (`30d`), whether to do nothing, and whether to tell it as JSON."""
+
+    older_than: str
+    dry_run: bool = False
+    as_json: bool = False
+
+
+class Told(msgspec.Struct):
+    """What came of it: tables and the bytes of their files that went, tables by why they stay, streams left alone.
+
+    `there` had gone before; `failed` are those whose log or copy is damaged, or whose game is not known here.
+    """
+
+    archived: int = 0
+    bytes: int = 0
+    there: int = 0
+    live: int = 0
+    recent: int = 0
+    disputed: int = 0
+    changed: int = 0
+    failed: list[str] = []
+    dry_run: bool = False
+
+
+def archive(place: Place, wanted: Wanted, modules: Sequence[str]) -> int:
+    """Archive what has rested long enough; return the exit code. Raise Unusable or Failed."""
+    if not 0 < span_ms(wanted.older_than) <= LONGEST_MS:
+        raise Unusable(f"{wanted.older_than!r} is no time that a table has rested: write 30d, 12h or 45m")
+    if place.archive is None:
+        raise Unusable(NOWHERE)
+    told = asyncio.run(_archived(place, Archive(place.archive), wanted, found(modules)))
+    with printing():
+        _tell(told, wanted)
+    return 1 if told.failed else 0
+
+
+def restore(place: Place, table: str) -> None:
+    """Put the log of a table back, and say so on the error stream; raise Unusable or Failed."""
+    id_ = table.removeprefix("table:")
+    if not is_id(id_):
+        raise Unusable(f"{table!r} is not the id of a table: 26 lower-case letters and digits")
+    if place.archive is None:
+        raise Unusable(NOWHERE)
+    version = asyncio.run(_restored(place, Archive(place.archive), id_))
+    say(f"Table {id_} is in the store again, with all of its {version} decisions.")
+
+
+async def _restored(place: Place, archive: Archive, table: str) -> int:
+    async with opened(place, "evenfold restore") as redis:
+        log = Log(redis, archive=archive)
+        try:
+            return await log.restore(table_stream(table))
+        except NotFound:
+            raise Unusable(f"The archive was not asked: in the store, table {table} is not archived") from None
+        except (Illegible, StoreDown) as obstacle:
+            raise Failed(f"Table {table} is not restored: {obstacle}") from None
+        except ResponseError as error:
+            raise Failed(f"Table {table} is not restored; the store says: {error}") from None
+        finally:
+            await log.close()
+
+
+async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games) -> Told:
+    before = utc_ms() - span_ms(wanted.older_than)
+    try:
+        await archive.look()
+    except ArchiveAway as away:
+        raise Unusable(str(away)) from None
+    async with opened(place, "evenfold archive") as redis:
+        log = Log(redis, archive=archive)
+        try:
+            return await _all(log, Archiving(redis, log, archive, games, before), wanted)
+        except ArchiveAway as away:
+            raise Failed(f"{away}; what has not gone stays in the store") from None
+        except StoreDown:
+            raise Failed("The store does not answer any more; say it again to archive what is left") from None
+        except ResponseError as error:
+            raise Failed(f"The store does not let this user archive: {error}") from None
+        finally:
+            await log.close()
+
+
+async def _all(log: Log, archiving: Archiving, wanted: Wanted) -> Told:
+    """Consider every table, one after the other."""
+    told, fates = Told(dry_run=wanted.dry_run), Counter[str]()
+    tables = await Walk(log).tables()
+    columns = (TextColumn("Tables"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("Tables", total=len(tables))
+        for stream in tables:
+            moved = await _considered(archiving, stream, told, dry=wanted.dry_run)
+            if moved is not None:
+                fates[moved.fate] += 1
+                told.bytes += moved.size
+            progress.advance(bar)
+    return msgspec.structs.replace(told, **fates)
+
+
+async def _considered(archiving: Archiving, stream: str, told: Told, *, dry: bool) -> Moved | None:
+    """Consider one table; note it, and leave it, where something is wrong with it."""
+    try:
+        return await archiving.consider(stream, dry=dry)
+    except ArchiveAway:
+        raise
+    except (Illegible, KeyError) as wrong:
+        told.failed.append(f"{stream} ({wrong})")
+        return None
+
+
+def _tell(told: Told, wanted: Wanted) -> None:
+    if wanted.as_json:
+        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+    elif wanted.dry_run:
+        say(f"{told.archived} tables would go, in {told.bytes} bytes; nothing has changed.")
+    else:
+        stay = told.live + told.recent + told.disputed + told.changed
+        say(f"{told.archived} tables went, in {told.bytes} bytes; {stay} stay, {told.there} had gone before.")
+    if told.failed:
+        some = "; ".join(told.failed[:NAMED])
+        say(f"{len(told.failed)} tables stay that something is wrong with: {some}", "bold yellow")

@@ -1,0 +1,204 @@
+"""Whoever archives is cut off anywhere, or handed a bad copy, and no entry is ever lost."""
+
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from service.archive import keys_in, packed, path_of, tombstone_of
+from service.archiving import Archiving, Moved
+from service.errors import ArchiveAway, NotFound
+from service.ids import new_id
+from service.log import Log
+from service.streams import Broken, Stored, keys_of, table_stream
+from tests.archives import archiving
+from tests.service.audit.records import match_of
+
+pytestmark = pytest.mark.anyio
+
+MATCH = match_of("kowah")
+STREAM = table_stream(MATCH.table)
+KEYS = keys_of(STREAM)
+NOW = 1 << 62
+
+
+async def fill(log: Log, entries: Sequence[Stored]) -> None:
+    for stored in entries:
+        await log.append(STREAM, stored.version - 1, stored.e, stored.h, "key" if stored.version == 1 else None)
+
+
+@pytest.fixture
+async def parts(store: Redis, valkey_url: str, tmp_path: Path) -> AsyncIterator[tuple[Archiving, Log]]:
+    """Give what archives, with a match in the store that has ended."""
+    assert await store.ping()
+    async with archiving(valkey_url, tmp_path / "archive", NOW) as (made, log):
+        await fill(log, MATCH.stored)
+        yield made, log
+
+
+def file_of(tmp_path: Path) -> Path:
+    return tmp_path / "archive" / path_of(STREAM, len(MATCH.stored))
+
+
+async def test_an_archived_stream_leaves_the_store_and_is_read_as_before(
+    parts: tuple[Archiving, Log], store: Redis, tmp_path: Path
+) -> None:
+    made, log = parts
+    size = len(MATCH.stored)
+    before = [await read(log) for read in READINGS]
+    moved = await made.consider(STREAM)
+    assert moved == Moved("archived", size, file_of(tmp_path).stat().st_size)
+    assert await store.exists(KEYS.stream, KEYS.remembered) == 0
+    assert await store.get(KEYS.tombstone) == tombstone_of(STREAM, MATCH.stored[-1])
+    assert [await read(log) for read in READINGS] == before
+    assert await made.consider(STREAM) == Moved("there", size)
+
+
+READINGS: list[Callable[[Log], Awaitable[object]]] = [
+    lambda log: log.read(STREAM),
+    lambda log: log.read(STREAM, 3),
+    lambda log: log.read(STREAM, 3, 2),
+    lambda log: log.read(STREAM, len(MATCH.stored)),
+    lambda log: log.read_range(STREAM, 1, 1),
+    lambda log: log.read_range(STREAM, 2, 9_999),
+    lambda log: log.newest(STREAM, 0),
+    lambda log: log.newest(STREAM, 2, None, MATCH.stored[1].h),
+    lambda log: log.newest(STREAM, len(MATCH.stored)),
+    lambda log: log.last(STREAM),
+]
+
+
+async def test_the_file_says_every_byte_of_e_and_h_and_nothing_else(
+    parts: tuple[Archiving, Log], tmp_path: Path
+) -> None:
+    made, _ = parts
+    await made.consider(STREAM)
+    first, *lines = gzip.decompress(file_of(tmp_path).read_bytes()).splitlines()
+    last = MATCH.stored[-1]
+    header = f'{{"archive":1,"stream":"{STREAM}","version":{last.version},"head":"{last.h.hex()}"}}'
+    assert first.decode() == header
+    assert lines == [b'{"h":"%s","e":%s}' % (stored.h.hex().encode(), stored.e) for stored in MATCH.stored]
+
+
+async def test_what_has_not_rested_long_enough_or_not_ended_stays(
+    parts: tuple[Archiving, Log], store: Redis, valkey_url: str, tmp_path: Path
+) -> None:
+    async with archiving(valkey_url, tmp_path / "archive", 0) as (early, _):
+        assert (await early.consider(STREAM)).fate == "recent"
+    await store.flushall()
+    made, log = parts
+    await fill(log, MATCH.stored[:-1])
+    assert (await made.consider(STREAM)).fate == "live"
+    assert list((tmp_path / "archive").iterdir()) == []
+
+
+async def test_a_dry_run_changes_nothing(parts: tuple[Archiving, Log], store: Redis, tmp_path: Path) -> None:
+    moved = await parts[0].consider(STREAM, dry=True)
+    assert (moved.fate, moved.size > 0) == ("archived", True)
+    assert await store.exists(KEYS.tombstone) == 0
+    assert list((tmp_path / "archive").iterdir()) == []
+
+
+@pytest.mark.parametrize("last_step", ["put", "copy", "bury"])
+async def test_whoever_is_cut_off_after_a_step_has_lost_nothing_and_the_next_run_goes_on(
+    parts: tuple[Archiving, Log], store: Redis, tmp_path: Path, last_step: str
+) -> None:
+    made, log = parts
+    entries = await made.read(STREAM)
+    if last_step == "put":
+        file_of(tmp_path).parent.mkdir()
+        file_of(tmp_path).write_bytes(packed(STREAM, entries)[:99])  # It was still being written.
+    else:
+        await made.copy(STREAM, entries, packed(STREAM, entries))
+    if last_step == "bury":
+        assert await made.bury(STREAM, entries[-1])
+    assert await log.read_range(STREAM, 1, 9_999) == list(MATCH.stored)
+    assert (await made.consider(STREAM)).fate == "archived"
+    assert await store.exists(KEYS.stream) == 0
+    assert await log.read_range(STREAM, 1, 9_999) == list(MATCH.stored)
+
+
+async def test_a_stream_that_grew_while_it_was_copied_stays(parts: tuple[Archiving, Log], store: Redis) -> None:
+    made, _ = parts
+    assert not await made.bury(STREAM, MATCH.stored[-2])
+    assert await store.exists(KEYS.tombstone) == 0
+
+
+def damaged(file: bytes, how: str) -> bytes:
+    """Return a file that somebody has changed."""
+    text = gzip.decompress(file)
+    lines = text.splitlines(keepends=True)
+    return {
+        "cut": file[: len(file) // 2],
+        "flipped": file[:40] + bytes([file[40] ^ 1]) + file[41:],
+        "no file": b"not gzip",
+        "nothing": b"",
+        "shorter": gzip.compress(b"".join(lines[:-1])),
+        "another byte": gzip.compress(text.replace(b'"version":2', b'"version":3', 1)),
+        "headless": gzip.compress(b"".join(lines[1:])),
+        "more": gzip.compress(text + b"{}\n"),
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "no file", "nothing", "shorter", "another byte", "headless", "more"])
+async def test_a_bad_copy_is_found_before_the_stream_goes_and_by_whoever_reads_it(
+    parts: tuple[Archiving, Log], store: Redis, tmp_path: Path, how: str
+) -> None:
+    made, log = parts
+    entries = await made.read(STREAM)
+    await made.copy(STREAM, entries, packed(STREAM, entries))
+    await made.bury(STREAM, entries[-1])
+    good = file_of(tmp_path).read_bytes()
+    file_of(tmp_path).write_bytes(damaged(good, how))
+    with pytest.raises(Broken):
+        await made.consider(STREAM)
+    assert await store.xlen(KEYS.stream) == len(entries)
+    await made.unlink(STREAM)
+    for reading in (log.read(STREAM), log.restore(STREAM)):
+        with pytest.raises(Broken):
+            await reading
+    file_of(tmp_path).write_bytes(good)
+    assert await log.read_range(STREAM, 1, 9_999) == entries
+
+
+async def test_a_place_that_is_away_keeps_the_stream_in_the_store(
+    parts: tuple[Archiving, Log], store: Redis, tmp_path: Path
+) -> None:
+    made, _ = parts
+    (tmp_path / "archive").rmdir()
+    with pytest.raises(ArchiveAway, match="no such folder"):
+        await made.consider(STREAM)
+    assert (await store.xlen(KEYS.stream), await store.exists(KEYS.tombstone)) == (len(MATCH.stored), 0)
+
+
+async def test_a_restored_stream_is_what_it_was_and_takes_entries_again(
+    parts: tuple[Archiving, Log], store: Redis
+) -> None:
+    made, log = parts
+    before = await store.xrange(KEYS.stream)
+    await made.consider(STREAM)
+    assert await log.restore(STREAM) == len(MATCH.stored)
+    assert await store.xrange(KEYS.stream) == before
+    assert await store.exists(KEYS.tombstone) == 0
+    assert await store.hgetall(KEYS.remembered) == {k.encode(): b"%d" % v for k, v in keys_in(MATCH.stored).items()}
+    last = cast("list[tuple[bytes, dict[bytes, bytes]]]", await store.xrevrange(KEYS.feed, count=1))
+    assert last[0][1] == {b"s": STREAM.encode(), b"v": b"%d" % len(MATCH.stored)}
+    with pytest.raises(NotFound):
+        await log.restore(STREAM)
+    with pytest.raises(NotFound):
+        await log.restore(table_stream(new_id()))
+    assert (await made.consider(STREAM)).fate == "archived"
+
+
+async def test_a_stream_that_has_not_gone_yet_is_restored_by_its_tombstone_going(
+    parts: tuple[Archiving, Log], store: Redis
+) -> None:
+    made, log = parts
+    entries = await made.read(STREAM)
+    await made.copy(STREAM, entries, packed(STREAM, entries))
+    await made.bury(STREAM, entries[-1])
+    await log.restore(STREAM)
+    assert (await store.xlen(KEYS.stream), await store.exists(KEYS.tombstone)) == (len(entries), 0)
