@@ -4,7 +4,9 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
 import threading
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -12,8 +14,23 @@ import hiredis
 import httpx
 import pytest
 
+from service.cli.listening import listen
+from service.cli.processes import READY
+from service.settings import NO_LIMITS, Settings
 from tests.served import Person
-from tests.service.cli.processes import Called, Server, one_line, person, processes, run, serving, starting, until
+from tests.service.cli.processes import (
+    CLEAN,
+    Called,
+    Server,
+    command,
+    one_line,
+    person,
+    processes,
+    run,
+    serving,
+    starting,
+    until,
+)
 from tests.sizes import CI, FULL
 from tests.stores import BINARIES, DURABLE, free_port
 from tests.stores import serving as store_serving
@@ -136,6 +153,41 @@ def test_a_supervised_server_ends_with_its_input(tmp_path: Path) -> None:
         assert server.process.stdin
         server.process.stdin.close()
         assert server.process.wait(30) == 0
+
+
+@pytest.mark.parametrize("first", ["signal", "input"])
+def test_a_worker_whose_supervisor_tells_it_to_end_and_leaves_finishes_what_is_under_way(
+    valkey_url: str, tmp_path: Path, first: str
+) -> None:
+    settings = Settings(redis=valkey_url, keys=tmp_path / "keys", limits=NO_LIMITS)
+    body = b'{"name": "Ada"}'
+    with (
+        listen("127.0.0.1", 0).socket as listening,
+        subprocess.Popen(
+            command("api", "--fd", str(listening.fileno())),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(listening.fileno(),),
+            env={**CLEAN, **settings.environment()},
+        ) as worker,
+    ):
+        assert worker.stdin
+        assert worker.stdout
+        assert worker.stderr
+        assert worker.stdout.readline() == READY
+        with socket.create_connection(listening.getsockname()) as line:
+            begin_post(line, body[:5], len(body))
+            ends = {"signal": worker.terminate, "input": worker.stdin.close}
+            ends.pop(first)()
+            (second,) = ends.values()
+            second()
+            time.sleep(0.5)  # Both have been noticed by then.
+            line.sendall(body[5:])
+            answer = line.makefile("rb").readline()
+        assert answer.startswith(b"HTTP/1.1 201 ")
+        assert worker.wait(30) == 0
+        assert worker.stderr.read() == b""
 
 
 def begin_post(line: socket.socket, beginning: bytes, length: int) -> None:

@@ -18,6 +18,7 @@ from service.chance import Draws
 from service.game import AnyTable, AnyView, Command
 from service.ids import new_id
 from service.leases import PRESENT_KEY
+from service.metrics import exposition
 from service.reactors.bots import BotMoves, Pause, bot_to_act, choice
 from service.reactors.pursuit import TRIES, Pursuit
 from service.reactors.run import run
@@ -279,6 +280,9 @@ async def test_a_bot_that_fails_at_one_table_is_set_aside_and_stops_no_other(
             while await aside(store) != {stream_of(table)}:
                 pass
             assert pursuit.aside == {stream_of(table)}
+            async with asyncio.timeout(20):
+                while b'evenfold_reactor_streams_aside{reactor="bots"} 1.0' not in await exposition(None):
+                    pass
         said = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
         assert len(said) == TRIES + 1
         assert all(stream_of(table) in line and "chinkway." not in line for line in said)
