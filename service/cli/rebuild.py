@@ -42,7 +42,7 @@ async def _rebuilt(place: Place, wanted: Sequence[Derived]) -> None:
     if damaged:
         some = ", ".join(sorted(damaged)[:NAMED])
         raise Failed(f"Made anew but for what {len(damaged)} tables can't tell, whose logs are damaged or away: {some}")
-    say(f"{_listed([each.name for each in wanted]).capitalize()} are made anew from {tables} tables.")
+    say(f"Made anew from {tables} tables: {_listed([each.name for each in wanted])}.")
 
 
 async def _made_anew(redis: Redis, log: Log, wanted: Sequence[Derived]) -> tuple[int, set[str]]:
