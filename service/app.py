@@ -68,6 +68,7 @@ from service.settings import Settings
 from service.store import connect
 from service.story import Stories
 from service.tables import Tables
+from service.texts import Texts
 from service.todo import Todo
 from service.version import version
 from service.watch import Watch, watching
@@ -116,6 +117,7 @@ class Service:
     records: Records
     keyring: Keyring
     stories: Stories
+    texts: Texts
     transparency: Transparency
 
     async def close(self) -> None:
@@ -149,6 +151,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         log = Log(redis, durability=settings.durability, archive=archived(settings.archive))
         attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
         inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
+        texts = Texts(redis, secret)
         tables = Tables(
             log,
             known,
@@ -178,7 +181,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             rates=Rates(settings.limits.requests, sources.monotonic_ns),
             proxies=Proxies(settings.trust),
             sign_ups=SignUps(redis, settings.limits.sign_ups, secret, clock),
-            erasing=Erasing(tables, attendance, presence, inboxes, accounts, tokens),
+            erasing=Erasing(tables, attendance, presence, inboxes, texts, accounts, tokens),
             lobby=lobby,
             changes=Changes(lobby, log),
             presence=presence,
@@ -186,9 +189,10 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             todo=Todo(attendance, inboxes, log, known),
             watch=watch,
             sheets=shared,
-            records=Records(log, tables, signer, clock),
+            records=Records(log, tables, texts, signer, clock),
             keyring=keyring,
             stories=Stories(tables, accounts),
+            texts=texts,
             transparency=Transparency(redis, signer, clock),
         )
         try:

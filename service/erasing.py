@@ -1,6 +1,7 @@
 """Erasing an account: what it takes to forget somebody whom the log can't name.
 
-The log keeps opaque ids and no text, so it stays as it is and every chain still verifies. From the moment that an
+The log keeps opaque ids and no text, so it stays as it is and every chain still verifies; what the account wrote about
+disputes is kept beside it, and goes. From the moment that an
 erasing begins the account gets no further part in any table; what it has, it gives up by commands of its own, through
 the door that all commands come in by. Its name and its tokens go last: whoever is cut off before that can still ask
 again, and a repeat finishes what is left.
@@ -15,6 +16,7 @@ from service.errors import Illegible
 from service.inbox import Inboxes
 from service.presence import Presence
 from service.tables import Tables
+from service.texts import Texts
 
 
 class Erasing:
@@ -26,6 +28,7 @@ class Erasing:
         attendance: Attendance,
         presence: Presence,
         inboxes: Inboxes,
+        texts: Texts,
         accounts: Accounts,
         tokens: Tokens,
     ) -> None:
@@ -34,6 +37,7 @@ class Erasing:
         self._attendance = attendance
         self._presence = presence
         self._inboxes = inboxes
+        self._texts = texts
         self._accounts = accounts
         self._tokens = tokens
 
@@ -47,6 +51,7 @@ class Erasing:
         await self._attendance.forget(account)
         await self._presence.forget(account)
         await self._inboxes.forget(account)
+        await self._texts.forget(account)
         await self._accounts.forget(account)
         await self._tokens.end_all(account)
         return len(tables)

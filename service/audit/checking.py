@@ -21,7 +21,7 @@ from events.table import Created, Outcome, Seeded, Shuffled, TextRef
 from projections import fold
 from projections.table import Table
 from service.audit.checkpoints import Checkpoint
-from service.audit.record import Header, Text, Trailer, header_of, signed, trailer_of
+from service.audit.record import Header, Trailer, header_of, signed, trailer_of
 from service.audit.signing import Keys, is_signed
 from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.game import AnyGame, AnyTable, Ask, Command
@@ -29,6 +29,7 @@ from service.games import Games
 from service.ids import is_id
 from service.referee import NEUTRAL, Create, Referee, by_of, named_by
 from service.streams import genesis, head_after, table_stream
+from service.written import Text
 
 T = TypeVar("T")
 

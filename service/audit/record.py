@@ -11,33 +11,20 @@ come after the end: a record names its last version, and with a later one it is 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from events.base import MAX_SEATS, Entry, Head, Id, PlayerId, Ruleset, Version, whole
+from events.base import MAX_SEATS, Entry, Head, PlayerId, Ruleset, Version
 from events.table import Chosen, Created, Hex256, Nonce
 from service.audit.signing import KeyId, Signature, Signer, record_message
 from service.game import AnyTable
 from service.streams import table_stream
+from service.written import Text
 
-MAX_TEXTS = 1_000
-MAX_CHARACTERS = 10_000
-
-
-class Text(Struct, frozen=True, forbid_unknown_fields=True):
-    """A free text that the log knows by its id and salted hash."""
-
-    id: Id
-    salt: Annotated[str, Meta(pattern=whole("[0-9a-f]{32}"))]
-    text: Annotated[str, Meta(max_length=MAX_CHARACTERS)]
-
-    @property
-    def hash(self) -> str:
-        """The hash that the log has of it, in hex (`TextRef`)."""
-        return sha256(b"evenfold/text/1\0" + bytes.fromhex(self.salt) + self.text.encode()).hexdigest()
+MAX_TEXTS = 2_000
+"""One of each dispute, and one of its ruling."""
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,15 +10,19 @@ from service.game import Refused
 from service.log import PAGE, Log
 from service.streams import table_stream
 from service.tables import Asked, Tables
+from service.texts import Texts, named_at
 
 
 class Records:
     """What the service vouches for, table by table."""
 
-    def __init__(self, log: Log, tables: Tables, signer: Signer, clock: Callable[[], int] = utc_ms) -> None:
-        """Take the log, the door to tables, the key to sign with, and the clock (UTC ms)."""
+    def __init__(  # noqa: PLR0913, PLR0917 the composition root names each of them once
+        self, log: Log, tables: Tables, texts: Texts, signer: Signer, clock: Callable[[], int] = utc_ms
+    ) -> None:
+        """Take the log, the door to tables, what was written beside it, the key to sign with, the clock (UTC ms)."""
         self._log = log
         self._tables = tables
+        self._texts = texts
         self._signer = signer
         self._clock = clock
 
@@ -33,8 +37,11 @@ class Records:
         return table_stream(table.id), table.version
 
     async def record(self, asked: Asked) -> AsyncIterator[bytes]:
-        """Return the record of a table that has ended, piece by piece; raise NotFound, and Refused until then."""
-        await self._tables.look(asked)
+        """Return the record of a table that has ended, piece by piece; raise NotFound, and Refused until then.
+
+        It holds the texts that existed when it was asked for.
+        """
+        texts = await self._texts.find(named_at(await self._tables.look(asked)))
         stream = table_stream(asked.table)
         (first,) = await self._log.read_range(stream, 1, 1)
         table = await self._tables.look(asked)  # Nothing is awaited from here on: the table is the cache's own.
@@ -42,7 +49,8 @@ class Records:
             refused = Refused("not_ended")
             refused.version = table.version
             raise refused
-        header = record.opening(table, first.e, self._signer.id)
+        existing = [texts[ref.id] for ref in named_at(table) if ref.id in texts]
+        header = record.opening(table, first.e, self._signer.id, existing)
         return self._lines(stream, table.version, header, record.closing(table, header, self._signer))
 
     async def _lines(self, stream: str, version: int, header: bytes, trailer: bytes) -> AsyncIterator[bytes]:

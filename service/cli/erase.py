@@ -21,6 +21,7 @@ from service.log import Log
 from service.presence import Presence
 from service.settings import Place
 from service.tables import Tables
+from service.texts import Texts
 
 
 def erase(place: Place, account: str, modules: Sequence[str], *, sure: bool) -> None:
@@ -54,7 +55,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
 def _erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
     # No request comes in here that could be repeated, so that nothing is derived from the secret.
     tables = Tables(log, games, bots.find(), secret=b"")
-    return Erasing(tables, Attendance(redis), Presence(redis), Inboxes(redis), accounts, Tokens(redis))
+    return Erasing(tables, Attendance(redis), Presence(redis), Inboxes(redis), Texts(redis), accounts, Tokens(redis))
 
 
 async def _name(accounts: Accounts, account: str) -> str:

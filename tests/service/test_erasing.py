@@ -15,6 +15,7 @@ from service.auth.accounts import ERASED_KEY, Accounts
 from service.auth.scopes import SIGN_UP
 from service.auth.tokens import Grant, Tokens
 from service.clock import utc_ms
+from service.disputes import Dispute
 from service.erasing import Erasing
 from service.errors import NotFound, Unauthenticated
 from service.game import AnyTable, Command
@@ -24,6 +25,7 @@ from service.presence import Presence
 from service.referee import Abandon, Create, Leave, Resign, Sit
 from service.streams import genesis, head_after, table_stream
 from service.tables import Asked, Tables
+from service.texts import Texts, Writing
 from tests.stores import asking
 
 pytestmark = pytest.mark.anyio
@@ -47,12 +49,15 @@ class House:
     attendance: Attendance
     presence: Presence
     inboxes: Inboxes
+    texts: Texts
     accounts: Accounts
     tokens: Tokens
 
     @property
     def erasing(self) -> Erasing:
-        return Erasing(self.tables, self.attendance, self.presence, self.inboxes, self.accounts, self.tokens)
+        return Erasing(
+            self.tables, self.attendance, self.presence, self.inboxes, self.texts, self.accounts, self.tokens
+        )
 
     async def act(self, player: str, table: str, command: Command) -> None:
         await self.tables.act(Asked(player, "chinkway", table), command)
@@ -85,7 +90,9 @@ async def moved_in(store: Redis) -> AsyncIterator[Callable[[], House]]:
             attendance=attendance,
             presence=presence,
         )
-        return House(logs[-1], tables, attendance, presence, Inboxes(store), Accounts(store), Tokens(store))
+        return House(
+            logs[-1], tables, attendance, presence, Inboxes(store), Texts(store), Accounts(store), Tokens(store)
+        )
 
     yield start
     for log in logs:
@@ -124,9 +131,16 @@ async def lived(house: House) -> Life:
         played=await house.opened(bob, *people),
         ended=ended,
     )
+    await dispute(house, ada, life.played)
     await house.presence.save(house.tables.has_part)
     assert None not in (await house.presence.last_seen(life.played, people)).values()
     return life
+
+
+async def dispute(house: House, player: str, table: str) -> None:
+    """Dispute how a table began, in words."""
+    async with house.texts.kept(Writing(player, "He showed me his hand.", b"{}", None)) as text:
+        await house.act(player, table, Dispute(first=1, last=2, reason="conduct", text=text))
 
 
 async def assert_nothing_is_left(house: House, life: Life, store: Redis) -> None:
@@ -140,6 +154,8 @@ async def assert_nothing_is_left(house: House, life: Life, store: Redis) -> None
     for secret in life.secrets:
         with pytest.raises(Unauthenticated):
             await house.tokens.identify(secret)
+    assert played.disputes[0].text is not None
+    assert await house.texts.find([played.disputes[0].text]) == {}
     keys = [key.decode() async for key in store.scan_iter()]
     assert [key for key in keys if life.account in key] == []
     assert await house.accounts.is_condemned(life.account)
@@ -182,6 +198,7 @@ STEPS: list[Callable[[House, Life], Awaitable[object]]] = [
     lambda house, life: house.tables.withdraw(life.account, life.ended),
     lambda house, life: house.attendance.forget(life.account),
     lambda house, life: house.inboxes.forget(life.account),
+    lambda house, life: house.texts.forget(life.account),
     lambda house, life: house.presence.forget(life.account),
     lambda house, life: house.accounts.forget(life.account),
     lambda house, life: house.tokens.end_all(life.account),

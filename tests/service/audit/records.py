@@ -12,18 +12,18 @@ from events.base import By, Entry
 from events.table import DealReplayed, Ended, Ruled, TextRef
 from projections import fold
 from projections.table import Table
-from service.audit.record import Text, lines
+from service.audit.record import lines
 from service.audit.signing import Signer
 from service.disputes import Dispute
 from service.game import AnyTable
 from service.streams import genesis, head_after
+from service.written import Text
 from tests.laws.matches import Asked, Driver, Match, play
 from tests.laws.setups import GAMES, Setup, game_of, is_endless
 
 OURS = Signer(bytes(range(32)))
 THEIRS = Signer(bytes(range(32, 64)))
 KEYS = {OURS.id: OURS.public, THEIRS.id: THEIRS.public}
-
 
 WRITTEN = Text("0" * 26, "ab" * 16, "He showed me his hand.")
 

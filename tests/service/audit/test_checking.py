@@ -14,11 +14,11 @@ from service.audit import checkpoints, merkle
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Node
-from service.audit.record import Text
 from service.audit.signing import Signer, tree_message
 from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.game import AnyGame
 from service.ids import new_id
+from service.written import Text
 from tests.laws.matches import Match
 from tests.laws.setups import GAMES
 from tests.service.audit.records import (

@@ -1,0 +1,134 @@
+"""Texts: what people write about a table, a dispute's reason or a ruling's, kept beside the log so that it can go.
+
+A text is stored before the decision that names it, and removed again where that is refused; who is cut off in between
+leaves a text that nothing names, and that goes with its author's account as all of theirs do. What a request with an
+Idempotency-Key writes has its id and its salt from key and body, so that a repeat finds it and names it alike.
+
+    text:<id>           a hash: salt (hex), text, and its author
+    texts:<account>     the ids of what an account wrote: a set
+
+Left out: who may write and read (the routes), and what a record does with them (service/audit/records.py).
+"""
+
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Final, NamedTuple, cast
+
+from redis.asyncio import Redis
+
+from events.table import TextRef
+from service.auth.accounts import ERASED_KEY
+from service.auth.tokens import UNKNOWN
+from service.errors import KeyReused, NotFound, Stale, StoreDown, Unauthenticated
+from service.game import AnyTable, Refused
+from service.ids import derived, new_id
+from service.store import answered
+from service.tables import Once
+from service.written import Text
+
+SALT_BYTES: Final = 16
+
+
+class Writing(NamedTuple):
+    """What somebody writes: who, the text (None for nothing), the body that it came in, and the request's key."""
+
+    author: str
+    text: str | None
+    body: bytes
+    once: Once | None
+
+
+class Texts:
+    """The texts kept in the store; each of its methods may raise StoreDown."""
+
+    def __init__(self, redis: Redis, secret: bytes = b"") -> None:
+        """Keep texts in this store; `secret` derives ids and salts for requests that may come twice."""
+        self._redis = redis
+        self._secret = secret
+
+    @asynccontextmanager
+    async def kept(self, writing: Writing) -> AsyncIterator[TextRef | None]:
+        """Keep a text for a block that has a decision name it, None for no text; not where the decision is refused.
+
+        Raise Unauthenticated for an account that is being erased.
+        """
+        if writing.text is None:
+            yield None
+            return
+        text = Text(*self._id_and_salt(writing), writing.text)
+        await self._keep(text, writing.author)
+        try:
+            yield text.ref
+        except (Refused, Stale, NotFound, KeyReused):
+            # A repeat of what was stored is never refused: nothing names this text.
+            with suppress(StoreDown):
+                await self._drop(text.id, writing.author)
+            raise
+
+    async def find(self, refs: Iterable[TextRef]) -> Mapping[str, Text]:
+        """Return by id those of these texts that still exist."""
+        ids = [ref.id for ref in refs]
+        if not ids:
+            return {}
+        calls = self._redis.pipeline(transaction=False)
+        for id_ in ids:
+            calls.hmget(_text_key(id_), "salt", "text")
+        with answered():
+            found = cast("list[list[bytes | None]]", await calls.execute())
+        return {
+            id_: Text(id_, salt.decode("ascii"), text.decode())
+            for id_, (salt, text) in zip(ids, found, strict=True)
+            if salt is not None and text is not None
+        }
+
+    async def forget(self, account: str) -> None:
+        """Erase all that an account wrote."""
+        with answered():
+            ids = await cast("Awaitable[set[bytes]]", self._redis.smembers(_author_key(account)))
+            await self._redis.delete(*(_text_key(id_.decode("ascii")) for id_ in ids), _author_key(account))
+
+    def _id_and_salt(self, writing: Writing) -> tuple[str, str]:
+        if writing.once is None:
+            return new_id(), secrets.token_hex(SALT_BYTES)
+        account, route, key = writing.once
+        # No key and no JSON has a NUL: no table's id is ever derived from the same.
+        id_ = derived(self._secret, account, route, f"{key}\0{writing.body.decode()}")
+        salt = hmac.digest(self._secret, f"evenfold/salt/1\0{id_}".encode(), "sha256")[:SALT_BYTES]
+        return id_, salt.hex()
+
+    async def _keep(self, text: Text, author: str) -> None:
+        calls = self._redis.pipeline(transaction=True)
+        calls.hset(_text_key(text.id), mapping={"salt": text.salt, "text": text.text, "author": author})
+        calls.sadd(_author_key(author), text.id)
+        calls.zscore(ERASED_KEY, author)
+        with answered():
+            *_, erased_at = await calls.execute()
+        if erased_at is not None:
+            await self._drop(text.id, author)
+            raise Unauthenticated(UNKNOWN)
+
+    async def _drop(self, id_: str, author: str) -> None:
+        calls = self._redis.pipeline(transaction=True)
+        calls.delete(_text_key(id_))
+        calls.srem(_author_key(author), id_)
+        with answered():
+            await calls.execute()
+
+
+def named_at(table: AnyTable) -> Iterator[TextRef]:
+    """Yield what names the texts of a table, in the order of its disputes, each before that of its ruling."""
+    for dispute in table.disputes:
+        if dispute.text is not None:
+            yield dispute.text
+        if dispute.ruling is not None and dispute.ruling.text is not None:
+            yield dispute.ruling.text
+
+
+def _text_key(id_: str) -> str:
+    return f"text:{id_}"
+
+
+def _author_key(account: str) -> str:
+    return f"texts:{account}"
