@@ -57,17 +57,24 @@ class Player(Struct, frozen=True, gc=False):
 
 
 class Dispute(Struct, frozen=True, gc=False):
-    """A dispute over what happened from version `first` to `last`; `ruling` is None as long as it is open."""
+    """A dispute over what happened from version `first` to `last`.
+
+    `filed` and `ruled` are the versions of its filing and of the ruling, `filed_at` and `ruled_at` when that was (UTC
+    ms); the ruling, its version, its moment and its arbiter are None as long as the dispute is open.
+    """
 
     number: int
     player: str
     filed: int
+    filed_at: int
     first: int
     last: int
     reason: DisputeReason
     text: TextRef | None
     ruling: Ruled | None = None
     ruled: int | None = None
+    ruled_at: int | None = None
+    arbiter: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -76,9 +83,11 @@ class Dispute(Struct, frozen=True, gc=False):
 
 
 class Look(Struct, frozen=True, gc=False):
-    """An arbiter may see all cards of versions `first` to `last`, until a moment (UTC ms)."""
+    """An arbiter may see all cards of versions `first` to `last`, from `at` until a moment (UTC ms), for a dispute."""
 
+    dispute: int
     player: str
+    at: int
     first: int
     last: int
     until: int
@@ -231,9 +240,9 @@ def _contest(
 ) -> None:
     match event:
         case DisputeFiled(number, first, last, reason, text):
-            table.disputes.append(Dispute(number, table.by, table.version, first, last, reason, text))
-        case Looked(_, first, last, until):
-            table.looks += (Look(table.by, first, last, until),)
+            table.disputes.append(Dispute(number, table.by, table.version, table.at, first, last, reason, text))
+        case Looked(dispute, first, last, until):
+            table.looks += (Look(dispute, table.by, table.at, first, last, until),)
         case Paused():
             table.status = "paused"
         case Resumed():
@@ -249,7 +258,9 @@ def _contest(
 def _rule(table: Table[PLAY, OPTIONS], ruling: Ruled) -> None:
     """Close a dispute; what else follows while play goes on, other events of the same decision say."""
     place = ruling.dispute - 1
-    table.disputes[place] = replace(table.disputes[place], ruling=ruling, ruled=table.version)
+    table.disputes[place] = replace(
+        table.disputes[place], ruling=ruling, ruled=table.version, ruled_at=table.at, arbiter=table.by
+    )
     if ruling.scores is not None:
         _rescore(table, ruling.scores)
     if table.status != "ended":

@@ -27,6 +27,7 @@ from service.api import (
     traffic,
 )
 from service.api.cors import Origins
+from service.api.disputes import DisputeRoutes
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.events import EventRoutes
@@ -216,7 +217,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
     per_game = (
         route
         for game in known
-        for made in (TableRoutes(game), EventRoutes(game), StoryRoutes(game), RecordRoutes(game))
+        for made in (TableRoutes(game), EventRoutes(game), StoryRoutes(game), DisputeRoutes(game), RecordRoutes(game))
         for route in made.endpoints()
     )
     return (

@@ -1,15 +1,20 @@
 """What the routes of one game's tables have in common: their paths and names, and how a table is asked about."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Any, Final, get_type_hints
 
+from litestar.response.base import ASGIResponse
 from msgspec import Meta
 
-from events.base import Id, Version
+from events.base import Id, Version, whole
+from events.table import TableEvent
+from service.api.answers import Done, answer
 from service.api.endpoint import Parameter
-from service.api.requests import AnyRequest, query
+from service.api.requests import AnyRequest, once, only_at, prefers_view, query
 from service.eyes import Wanted
-from service.game import AnyGame
+from service.game import AnyGame, Command
 from service.tables import Asked, Tables
+from service.tables import Done as Decided
 
 JSON: Final = "application/json"
 VIEW_HEADERS: Final = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
@@ -19,6 +24,25 @@ Past = Annotated[int, Meta(ge=1, le=2**53)]
 TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
+
+
+Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
+Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
+Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
+
+IDEMPOTENCY_KEY = Parameter(
+    "Idempotency-Key",
+    "header",
+    Annotated[str, Meta(min_length=1, max_length=255, pattern=whole("[!-~]+"))],
+    "Names this request: sent again with the same body it has the same answer and happens once.",
+)
+IF_MATCH = Parameter(
+    "If-Match", "header", Tag, 'Only at this version of the table: `"41"`; else 412 with what was missed.'
+)
+IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
+PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
+
+COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
 
 class GameRoutes:
@@ -31,16 +55,34 @@ class GameRoutes:
         self.table = f"{self.tables}/{{table}}"
         # In the names of operations, which generated clients turn into functions: a title may have accents.
         self.kind = game.name.title().replace("_", "")
+        self.event_type = TableEvent | game.projection.events
+        self.done_type = typed(Done, self.event_type, view_of(game))
 
     def asked(self, request: AnyRequest, account: str, wanted: Wanted = None) -> Asked:
         """Return what an account asks of the table in the request's path, to be seen through the eyes it wants."""
         return Asked(account, self.game.name, request.path_params[TABLE.name], eyes=wanted)
+
+    def act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
+        """Have the table in the request's path take a command of an account."""
+        asked = Asked(
+            account, self.game.name, request.path_params[TABLE.name], once(request, account), only_at(request)
+        )
+        return tables_of(request).act(asked, command)
 
 
 def tables_of(request: AnyRequest) -> Tables:
     """Return the tables of this process."""
     tables: Tables = request.app.state.tables
     return tables
+
+
+async def done_answer(request: AnyRequest, done: Decided, status: int) -> ASGIResponse:
+    """Answer with the decision, and with the view right after it if the client prefers that."""
+    version, head, events = done.decision.version, done.decision.head, done.decision.events
+    if not prefers_view(request):
+        return answer(Done(version, head, events), status)
+    view = await tables_of(request).view_after(done)
+    return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
 
 
 def at(request: AnyRequest) -> int | None:

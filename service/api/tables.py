@@ -1,19 +1,33 @@
 """Routes of tables, made anew for each game: its options, commands, events and views are typed in all of them."""
 
-from collections.abc import Awaitable
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import Seat, whole
-from events.table import Nonce, SeatTaken, StartRule, TableEvent
+from events.base import Seat
+from events.table import Nonce, SeatTaken, StartRule
 from service.actions import Actions
-from service.api.answers import BotName, Done, Seated, answer, empty
-from service.api.endpoint import Endpoint, Link, Parameter
+from service.api.answers import BotName, Seated, answer, empty
+from service.api.endpoint import Endpoint, Link
 from service.api.eyes import AS_ONE, SCOPE_OF_AS, eyes
-from service.api.gameroutes import AT, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
+from service.api.gameroutes import (
+    AT,
+    COMMAND_ERRORS,
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    PREFER,
+    TABLE,
+    VIEW_HEADERS,
+    GameRoutes,
+    at,
+    done_answer,
+    tables_of,
+    typed,
+    view_of,
+)
 from service.api.requests import (
     AnyRequest,
     already_has,
@@ -21,24 +35,16 @@ from service.api.requests import (
     identity,
     no_body,
     once,
-    only_at,
-    prefers_view,
     require,
 )
 from service.auth.scopes import HOST, PLAY
-from service.game import AnyGame, AnyView, Command
+from service.game import AnyGame, AnyView
 from service.presence import Attendees, Presence
 from service.referee import Abandon, Create, Leave, Resign, Sit, Start
-from service.tables import Asked
-from service.tables import Done as Decided
 
 OPTIONS = TypeVar("OPTIONS")
 
 PRESENCE_HEADERS = {"Cache-Control": "private, no-store", "Vary": "Authorization"}
-
-Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
-Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
-Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
 
 
 class NewTable(Struct, Generic[OPTIONS], frozen=True, forbid_unknown_fields=True):
@@ -66,20 +72,6 @@ class TakeSeat(Struct, frozen=True, forbid_unknown_fields=True):
     bot: BotName | UnsetType = UNSET
 
 
-IDEMPOTENCY_KEY = Parameter(
-    "Idempotency-Key",
-    "header",
-    Annotated[str, Meta(min_length=1, max_length=255, pattern=whole("[!-~]+"))],
-    "Names this request: sent again with the same body it has the same answer and happens once.",
-)
-IF_MATCH = Parameter(
-    "If-Match", "header", Tag, 'Only at this version of the table: `"41"`; else 412 with what was missed.'
-)
-IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
-PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
-
-COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
-
 # The table of an answer, and that of its request, for the routes that these lead to.
 _OPENED = {"table": "$response.body#/table"}
 _SAME = {"table": "$request.path.table"}
@@ -96,9 +88,7 @@ class TableRoutes(GameRoutes):
         super().__init__(game)
         self._new_table = msgspec.json.Decoder(NewTable[game.projection.options])  # type: ignore[name-defined] # a type known at run time
         self._command = msgspec.json.Decoder(self.commands)
-        self._event_types = TableEvent | game.projection.events
         self._view_type = view_of(game)
-        self._done_type = typed(Done, self._event_types, self._view_type)
 
     @property
     def commands(self) -> object:
@@ -226,7 +216,7 @@ class TableRoutes(GameRoutes):
         require(who, PLAY if wanted.bot is UNSET else HOST)
         seat = None if wanted.seat is UNSET else wanted.seat
         bot = None if wanted.bot is UNSET else wanted.bot
-        done = await self._act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
+        done = await self.act(request, who.account, Sit(seat=seat, nonce=wanted.nonce, bot=bot))
         taken = next(event.seat for event in done.decision.events if isinstance(event, SeatTaken))
         return answer(Seated(taken, done.decision.version, done.decision.head), 201)
 
@@ -238,7 +228,7 @@ class TableRoutes(GameRoutes):
             summary="Stand up before play.",
             handler=self.leave,
             parameters=(TABLE, IF_MATCH, PREFER),
-            answers={200: self._done_type},
+            answers={200: self.done_type},
             headers=("Preference-Applied",),
             errors=(400, 401, 403, 404, 409, 412, 413, 429, 503),
             scope=PLAY,
@@ -249,8 +239,8 @@ class TableRoutes(GameRoutes):
         """Stand up before play."""
         who = await identity(request, PLAY)
         await no_body(request)
-        done = await self._act(request, who.account, Leave())
-        return await _done(request, done, 200)
+        done = await self.act(request, who.account, Leave())
+        return await done_answer(request, done, 200)
 
     def _post_start(self) -> Endpoint:
         return Endpoint(
@@ -260,7 +250,7 @@ class TableRoutes(GameRoutes):
             summary="Start play with the seats taken, as the host.",
             handler=self.start,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self._done_type},
+            answers={201: self.done_type},
             headers=("Preference-Applied",),
             errors=COMMAND_ERRORS,
             scope=HOST,
@@ -272,8 +262,8 @@ class TableRoutes(GameRoutes):
         """Start play with the seats taken, as the host."""
         who = await identity(request, HOST)
         await no_body(request)
-        done = await self._act(request, who.account, Start())
-        return await _done(request, done, 201)
+        done = await self.act(request, who.account, Start())
+        return await done_answer(request, done, 201)
 
     def _post_command(self) -> Endpoint:
         return Endpoint(
@@ -291,7 +281,7 @@ class TableRoutes(GameRoutes):
             handler=self.command,
             body=self.commands,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self._done_type},
+            answers={201: self.done_type},
             headers=("Preference-Applied",),
             errors=COMMAND_ERRORS,
             scope=PLAY,
@@ -305,8 +295,8 @@ class TableRoutes(GameRoutes):
         who = await identity(request)
         command = await body(request, self._command)
         require(who, HOST if isinstance(command, Abandon) else PLAY)
-        done = await self._act(request, who.account, command)
-        return await _done(request, done, 201)
+        done = await self.act(request, who.account, command)
+        return await done_answer(request, done, 201)
 
     def _get_actions(self) -> Endpoint:
         return Endpoint(
@@ -371,21 +361,6 @@ class TableRoutes(GameRoutes):
             start=wanted.start,
             bots=rivals if wanted.bots is UNSET else wanted.bots,
         )
-
-    def _act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
-        asked = Asked(
-            account, self.game.name, request.path_params[TABLE.name], once(request, account), only_at(request)
-        )
-        return tables_of(request).act(asked, command)
-
-
-async def _done(request: AnyRequest, done: Decided, status: int) -> ASGIResponse:
-    """Answer with the decision, and with the view right after it if the client prefers that."""
-    version, head, events = done.decision.version, done.decision.head, done.decision.events
-    if not prefers_view(request):
-        return answer(Done(version, head, events), status)
-    view = await tables_of(request).view_after(done)
-    return answer(Done(version, head, events, view), status, {"Preference-Applied": "return=representation"})
 
 
 def _view_headers(view: AnyView) -> dict[str, str]:

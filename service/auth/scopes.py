@@ -27,6 +27,7 @@ ANY: Final[Needed] = ()
 PLAY: Final[Needed] = (frozenset({"play"}), frozenset({"bot"}))
 PERSON: Final[Needed] = tuple(frozenset({scope}) for scope in SCOPES if scope != "bot")
 HOST: Final[Needed] = (frozenset({"host"}),)
+ARBITER: Final[Needed] = (frozenset({"arbiter"}),)
 ACCOUNT: Final[Needed] = (frozenset(SIGN_UP),)
 
 

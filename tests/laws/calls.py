@@ -16,6 +16,7 @@ from service.actions import legal_now, sample
 from service.api.endpoint import Endpoint, Parameter
 from service.api.eventstream import EVENT_STREAM
 from service.api.examples import examples
+from service.disputes import MOST
 from service.game import AnyGame, AnyTable, Command
 from tests.laws.bodies import bodies
 from tests.laws.matches import Match, asked_by, outcome
@@ -101,7 +102,14 @@ def _looks(route: Endpoint, moment: Moment) -> Iterator[Call]:
 
 
 def _path(route: Endpoint, moment: Moment) -> str:
-    known = {"table": "{table}", "player": "{player}", "token": "{token}", "game": moment.game.name, "page": "problems"}
+    known = {
+        "table": "{table}",
+        "player": "{player}",
+        "token": "{token}",
+        "game": moment.game.name,
+        "page": "problems",
+        "dispute": str(MOST),
+    }
     names = [parameter.name for parameter in route.parameters if parameter.where == "path"]
     if strange := {*names} - known.keys():
         raise Unknown(f"{route.method} {route.path} takes {strange} in its path")
@@ -157,6 +165,13 @@ def _refused(route: Endpoint, moment: Moment) -> Iterator[Call]:
                 yield posted(path, body, *header)
         case "POST", "start":
             yield from (Call("POST", path, header) for header in ((), (stale,), (first,)))
+        case "POST", "pause" | "resume":
+            yield from (Call("POST", path, header) for header in product((stale, first)))
+        case "POST", "disputes":
+            disputed = {"first": 1, "last": moment.table.version + 1, "reason": "conduct", "text": "He peeked."}
+            yield from (posted(path, disputed, *header) for header in ((), (stale,)))
+        case "POST", end if end.startswith("disputes/"):
+            yield from (posted(path, body) for body in examples(route))
         case "DELETE", "seats/me":
             yield from (Call("DELETE", path, header) for header in ((), (stale,), (first,)))
         case method, end:

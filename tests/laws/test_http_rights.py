@@ -152,6 +152,14 @@ def _at_table(route: Endpoint, role: str) -> Verdict:
             return 404, "not_found"
         case "GET", _:
             return 200, None
+        case "POST", "/pause" | "/resume":
+            return 412, "stale"
+        case "POST", "/disputes" if role in {"another seat", "seat as arbiter", "seat that resigned"}:
+            return 409, "no_such_versions"
+        case "POST", "/disputes":
+            return 403, "not_seated"
+        case "POST", end if end.startswith("/disputes/"):
+            return 409, "arbiter_concerned" if role == "seat as arbiter" else "no_such_dispute"
         case "POST", "/start" if role != "host":
             return 403, "not_host"
         case "POST", "/commands" if role == "seat that resigned":

@@ -43,7 +43,12 @@ UPHELD = Ruled(1, "upheld", None, None, (), None, None)
 SCORED = Ruled(1, "corrected", (3, None, 4), None, (), None, None)
 PLACED = Ruled(1, "corrected", None, (2, None, 1), (0,), None, None)
 ANNULLED = Ruled(1, "annulled", None, None, (), None, None)
-DISPUTE = Dispute(1, "ada", 7, 2, 3, "rules", None)
+DISPUTE = Dispute(1, "ada", 7, 0, 2, 3, "rules", None)
+
+
+def ruled(ruling: Ruled) -> Dispute:
+    """Return the dispute as it is closed by a ruling."""
+    return replace(DISPUTE, ruling=ruling, ruled=7, ruled_at=0, arbiter="ada")
 
 
 def table(*events: TableEvent, version: int = 7) -> AnyTable:
@@ -100,14 +105,18 @@ def fields(told: AnyTable) -> dict[str, Any]:
         (PLAYED, FILED, {"disputes": [DISPUTE]}),
         (PLAYED, Paused(), {"status": "paused"}),
         ((*PLAYED, Paused()), Resumed(), {"status": "playing"}),
-        (PLAYED, Looked(1, 2, 3, 99), {"looks": (Look("ada", 2, 3, 99),)}),
-        ((*PLAYED, FILED), UPHELD, {"disputes": [replace(DISPUTE, ruling=UPHELD, ruled=7)]}),
-        ((*PLAYED, FILED), SCORED, {"disputes": [replace(DISPUTE, ruling=SCORED, ruled=7)], "scores": (3, None, 4)}),
+        (PLAYED, Looked(1, 2, 3, 99), {"looks": (Look(1, "ada", 0, 2, 3, 99),)}),
+        ((*PLAYED, FILED), UPHELD, {"disputes": [ruled(UPHELD)]}),
+        (
+            (*PLAYED, FILED),
+            SCORED,
+            {"disputes": [ruled(SCORED)], "scores": (3, None, 4)},
+        ),
         (
             (*ENDED, FILED),
             PLACED,
             {
-                "disputes": [replace(DISPUTE, ruling=PLACED, ruled=7)],
+                "disputes": [ruled(PLACED)],
                 "outcome": "adjudicated",
                 "places": (2, None, 1),
                 "resigned": (0,),
@@ -117,7 +126,7 @@ def fields(told: AnyTable) -> dict[str, Any]:
             (*ENDED, FILED),
             ANNULLED,
             {
-                "disputes": [replace(DISPUTE, ruling=ANNULLED, ruled=7)],
+                "disputes": [ruled(ANNULLED)],
                 "outcome": "annulled",
                 "places": (None, None, None),
             },

@@ -116,7 +116,7 @@ def test_every_reason_that_a_table_can_give_is_shown() -> None:
 def test_a_dispute_names_what_is_contested_and_who_contests_it() -> None:
     table = table_of(create(), *PLAYED)
     assert say(table, *FILED) == (DisputeFiled(1, 1, 3, "rules", None),)
-    assert table.disputes == [Disputed(1, "ada", 6, 1, 3, "rules", None)]
+    assert table.disputes == [Disputed(1, "ada", 6, 1, 1, 3, "rules", None)]
     assert say(table, "bob", Dispute(first=5, last=6, reason="conduct")) == (DisputeFiled(2, 5, 6, "conduct", None),)
     assert say(table, "ada", Pledge(card="R1"))
 
@@ -164,4 +164,7 @@ def test_a_look_lasts_an_hour_and_a_further_one_is_another_event() -> None:
     look = Look(dispute=1, first=2, last=6)
     assert say(table, "ruth", look, 5_000) == (Looked(1, 2, 6, 5_000 + LOOK_MS),)
     assert say(table, "rob", look, 6_000) == (Looked(1, 2, 6, 6_000 + LOOK_MS),)
-    assert table.looks == (Looking("ruth", 2, 6, 5_000 + LOOK_MS), Looking("rob", 2, 6, 6_000 + LOOK_MS))
+    assert table.looks == (
+        Looking(1, "ruth", 5_000, 2, 6, 5_000 + LOOK_MS),
+        Looking(1, "rob", 6_000, 2, 6, 6_000 + LOOK_MS),
+    )

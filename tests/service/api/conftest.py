@@ -1,5 +1,6 @@
 """A server for the tests of the API, one a process; people and tables on it."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,7 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
+from service.auth.scopes import Scope
+from service.auth.tokens import Grant, Tokens
 from tests.served import Person, served
 
 
@@ -32,6 +36,28 @@ def nobody(url: str) -> Iterator[Person]:
     person = Person(url, None)
     yield person
     person.http.close()
+
+
+@pytest.fixture
+def arbiter(url: str, valkey_url: str) -> Iterator[Person]:
+    """Give somebody whom the operator has made an arbiter, and who does not play."""
+    person = Person(url, "Ruth")
+    appoint(valkey_url, person, "arbiter")
+    yield person
+    person.http.close()
+
+
+def appoint(valkey_url: str, person: Person, *scopes: Scope) -> None:
+    """Have somebody use a token of scopes that the operator alone gives."""
+
+    async def issue() -> str:
+        redis = Redis.from_url(valkey_url)
+        issued = await Tokens(redis).issue(person.id, Grant(scopes))
+        await redis.aclose()
+        return issued.secret
+
+    person.token = asyncio.run(issue())
+    person.http.headers["Authorization"] = f"Bearer {person.token}"
 
 
 @dataclass

@@ -76,7 +76,7 @@ def test_a_route_takes_the_tokens_that_the_document_says_and_no_other(
         for held in HELD:
             who = owner(*held)
             needed = ACCOUNT if OTHER_TOKEN in route.scope_of else stated
-            path = route.path.format(table=table, player=who.account, token=who.other)
+            path = route.path.format(table=table, player=who.account, token=who.other, dispute=1)
             with bearing(url, who.secret) as person:
                 answer = person.http.request(route.method, path + query, json=body)
             refused = answer.status_code == 403 and answer.json()["code"] == "forbidden"

@@ -1,0 +1,145 @@
+"""Disputes over HTTP: players file them, an arbiter pauses, looks and rules, and everybody reads what came of it."""
+
+import json
+from typing import Any
+
+import httpx
+
+from service import games
+from service.audit.checking import Evidence, check
+from tests.served import Person
+from tests.service.api.conftest import Company, seated
+from tests.service.api.test_records import keys
+
+WORDS = "He showed me his hand. ♠"
+CONDUCT = {"first": 2, "last": 3, "reason": "conduct", "text": WORDS}
+UPHELD = {"verdict": "upheld"}
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def file(person: Person, path: str, body: Any = CONDUCT, **headers: str) -> dict[str, Any]:  # noqa: ANN401 any JSON
+    answer = person.post(f"{path}/disputes", body, **headers)
+    assert answer.status_code == 201, answer.text
+    filed: dict[str, Any] = answer.json()
+    return filed
+
+
+def listed(person: Person, path: str) -> list[dict[str, Any]]:
+    disputes: list[dict[str, Any]] = person.get(f"{path}/disputes").json()["disputes"]
+    return disputes
+
+
+def test_a_dispute_is_listed_for_everybody_with_what_was_written(company: Company, nobody: Person) -> None:
+    ada, bob = company.people[:2]
+    filed = file(ada, company.path)
+    assert filed["dispute"] == 1
+    assert [event["type"] for event in filed["events"]] == ["table.dispute_filed"]
+    (seen,) = listed(bob, company.path)
+    assert (seen["player"], seen["version"], seen["text"]) == (ada.id, filed["version"], WORDS)
+    assert (seen["reason"], seen["first"], seen["last"]) == ("conduct", 2, 3)
+    assert (seen["ruling"], seen["looks"]) == (None, [])
+    assert WORDS not in json.dumps(bob.get(f"{company.path}/events").json())
+    assert nobody.get(f"{company.path}/disputes").status_code == 401
+
+
+def test_a_repeat_has_the_same_answer_and_another_body_none(company: Company) -> None:
+    ada = company.people[0]
+    filed = file(ada, company.path, Idempotency_Key="once")
+    assert file(ada, company.path, Idempotency_Key="once") == filed
+    other = ada.post(f"{company.path}/disputes", {**CONDUCT, "text": "Another."}, Idempotency_Key="once")
+    assert refusal(other) == (422, "key_reused")
+    assert [seen["text"] for seen in listed(ada, company.path)] == [WORDS]
+
+
+def test_a_dispute_may_have_no_words_and_only_so_many(company: Company) -> None:
+    ada, bob, eve = company.people[0], company.people[1], company.people[2]
+    file(ada, company.path, {"first": 1, "last": 1, "reason": "outage"})
+    file(bob, company.path, {**CONDUCT, "text": "♠" * 2_000})
+    assert [seen["text"] for seen in listed(ada, company.path)] == [None, "♠" * 2_000]
+    for text in ("", " \n", "♠" * 2_001):
+        assert eve.post(f"{company.path}/disputes", {**CONDUCT, "text": text}).status_code == 400
+
+
+def test_one_dispute_a_player_is_open_and_only_of_the_tables_versions(company: Company) -> None:
+    ada, bob = company.people[:2]
+    file(ada, company.path)
+    assert refusal(ada.post(f"{company.path}/disputes", CONDUCT)) == (409, "dispute_open")
+    assert refusal(bob.post(f"{company.path}/disputes", {**CONDUCT, "last": 99})) == (409, "no_such_versions")
+    stranger = Person(str(ada.http.base_url))
+    assert refusal(stranger.post(f"{company.path}/disputes", CONDUCT)) == (403, "not_seated")
+    stale = bob.post(f"{company.path}/disputes", CONDUCT, If_Match='"2"')
+    assert stale.status_code == 412
+    stranger.http.close()
+
+
+def test_an_arbiter_pauses_and_the_same_prompt_comes_back(company: Company, arbiter: Person) -> None:
+    before = company.people[0].get(company.path).json()
+    mover, legal = company.mover, company.legal(company.mover)[0]
+    assert arbiter.post(f"{company.path}/pause").status_code == 201
+    paused = arbiter.get(company.path).json()
+    assert (paused["status"], paused["to_act"]) == ("paused", [])
+    assert refusal(mover.post(f"{company.path}/commands", legal)) == (409, "paused")
+    assert refusal(arbiter.post(f"{company.path}/pause")) == (409, "paused")
+    assert arbiter.post(f"{company.path}/resume").status_code == 201
+    after = arbiter.get(company.path).json()
+    assert (after["status"], after["to_act"], after["turn"]) == ("playing", before["to_act"], before["turn"])
+    assert mover.post(f"{company.path}/commands", legal).status_code == 201
+    assert refusal(arbiter.post(f"{company.path}/resume")) == (409, "not_paused")
+
+
+def test_a_ruling_closes_the_dispute_in_words(company: Company, arbiter: Person) -> None:
+    ada = company.people[0]
+    file(ada, company.path)
+    path = f"{company.path}/disputes/1"
+    looked = arbiter.post(f"{path}/looks", {"first": 2, "last": 3}).json()
+    ruled = arbiter.post(f"{path}/ruling", {**UPHELD, "text": "Nothing was shown."}, Prefer="return=representation")
+    assert ruled.json()["view"]["version"] == ruled.json()["version"]
+    (seen,) = listed(ada, company.path)
+    assert [look["arbiter"] for look in seen["looks"]] == [arbiter.id]
+    assert seen["looks"][0]["until"] == looked["events"][0]["until"]
+    assert seen["ruling"]["arbiter"] == arbiter.id
+    assert (seen["ruling"]["verdict"], seen["ruling"]["text"]) == ("upheld", "Nothing was shown.")
+    assert refusal(arbiter.post(f"{path}/ruling", UPHELD)) == (409, "dispute_closed")
+    assert refusal(arbiter.post(f"{company.path}/disputes/2/ruling", UPHELD)) == (409, "no_such_dispute")
+    assert arbiter.post(f"{company.path}/disputes/none/ruling", UPHELD).status_code == 400
+
+
+def test_players_rule_on_nothing(company: Company) -> None:
+    ada = company.people[0]
+    file(ada, company.path)
+    for path in ("pause", "resume", "disputes/1/looks", "disputes/1/ruling"):
+        body = {"first": 1, "last": 1} if path.endswith("looks") else UPHELD if path.endswith("ruling") else None
+        assert refusal(ada.post(f"{company.path}/{path}", body)) == (403, "forbidden")
+
+
+def test_what_an_erased_account_wrote_is_gone_and_the_record_verifies(url: str, arbiter: Person) -> None:
+    with seated(url) as company:
+        ada, bob = company.people[:2]
+        file(ada, company.path)
+        file(bob, company.path, {**CONDUCT, "text": "Nor mine."})
+        assert arbiter.post(f"{company.path}/disputes/1/ruling", {"verdict": "annulled"}).status_code == 201
+        assert told(url, bob, company.path) == [WORDS, "Nor mine."]
+        assert ada.delete("/v1/me").status_code == 204
+        assert [seen["text"] for seen in listed(bob, company.path)] == [None, "Nor mine."]
+        assert told(url, bob, company.path) == ["Nor mine."]
+
+
+def told(url: str, person: Person, path: str) -> list[str]:
+    """Return the texts of a table's record, which verifies."""
+    record = person.get(f"{path}/record").content
+    report = check(record, games.find(), Evidence(keys(url)))
+    assert report.fault is None
+    return [text["text"] for text in json.loads(record.split(b"\n", 1)[0])["texts"]]
+
+
+def test_a_text_that_was_tampered_with_is_found_out(company: Company, url: str, arbiter: Person) -> None:
+    ada = company.people[0]
+    file(ada, company.path)
+    arbiter.post(f"{company.path}/disputes/1/ruling", {"verdict": "annulled"})
+    record = ada.get(f"{company.path}/record").content
+    forged = check(record.replace(b"his hand", b"her hand"), games.find(), Evidence(keys(url)))
+    assert forged.fault is not None
+    assert forged.fault.code == "text"
