@@ -2,13 +2,15 @@
 
 Everybody has eyes of their own (`Table.eyes_of`): those of the seat held today, or a spectator's. A spectator's are
 anybody's, for who has them sees what is public. Those of another seat, and of all seats together, are nobody's while
-something may lie hidden, and anybody's once the table has ended: by then its record is open too. All of this is as
-the table stands now, whichever version is looked at.
+something may lie hidden, but an arbiter's for the versions of a look of theirs, as long as that lasts; and anybody's
+once the table has ended: by then its record is open too. All of this is as the table stands now, whichever version is
+looked at.
 
-Left out: which tokens may ask for another's eyes at all (the routes, as for all that scopes decide).
+Left out: which tokens may ask for another's eyes at all, or are an arbiter's (the routes, as for all that scopes
+decide).
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from events.base import Seat
 from projections.fold import ALL, Eyes
@@ -18,23 +20,51 @@ Wanted: TypeAlias = Seat | Literal["spectator", "all"] | None
 """Whose eyes somebody asks for: a seat's, a spectator's, those of all seats together, or None for one's own."""
 
 
-def granted(table: AnyTable, player: str, wanted: Wanted) -> Eyes:
-    """Return the eyes through which a player may see a table now.
+class Judging(NamedTuple):
+    """An arbiter would see versions of a table from this one on, at a moment (UTC ms)."""
 
-    Raise Refused: `not_ended` for another seat's eyes, or all, before the end; `no_such_seat` where there is none.
+    version: int
+    at: int
+
+
+class Sight(NamedTuple):
+    """The eyes through which somebody may see a table, and the last version that they may see, None for all of them."""
+
+    eyes: Eyes
+    last: int | None = None
+
+
+def granted(table: AnyTable, player: str, wanted: Wanted, judging: Judging | None = None) -> Sight:
+    """Return how a player may see a table now, as an arbiter if that is stated.
+
+    Raise Refused: `not_ended` for another seat's eyes, or all, before the end and outside of an arbiter's look;
+    `no_such_seat` where there is none.
     """
     own = table.eyes_of(player)
     if wanted is None or (wanted == own and own is not None):
-        return own
+        return Sight(own)
     if wanted == "spectator":
-        return None
+        return Sight(None)
+    last = None
     if table.status != "ended":
-        raise _refused("not_ended", table)
-    if wanted == ALL:
-        return ALL
-    if wanted >= len(table.players):
+        last = _looked_to(table, player, judging)
+        if last is None:
+            raise _refused("not_ended", table)
+    if wanted != ALL and wanted >= len(table.players):
         raise _refused("no_such_seat", table)
-    return wanted
+    return Sight(wanted, last)
+
+
+def _looked_to(table: AnyTable, player: str, judging: Judging | None) -> int | None:
+    """Return the last version of the looks that show an arbiter a version now, None where no look does."""
+    if judging is None:
+        return None
+    shown = (
+        look.last
+        for look in table.looks
+        if look.player == player and look.first <= judging.version <= look.last and judging.at < look.until
+    )
+    return max(shown, default=None)
 
 
 def _refused(reason: str, table: AnyTable) -> Refused:

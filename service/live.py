@@ -85,7 +85,7 @@ class Live:
         may not see through these eyes.
         """
         table = await self._tables.look(asked)
-        if granted(table, asked.player, asked.eyes) == asked.eyes == table.eyes_of(asked.player):
+        if granted(table, asked.player, asked.eyes).eyes == asked.eyes == table.eyes_of(asked.player):
             asked = asked._replace(eyes=None)  # One's own seat may be given up: then one reads on as a spectator.
         stream = table_stream(asked.table)
         watched = self._watched.get(stream)
@@ -315,7 +315,7 @@ class _Watched:
     def shown(self, kept: _Kept, asked: Asked) -> Frame:
         """Return a decision as the eyes asked for may see it today; raise Refused if the player may not any more."""
         own = asked.eyes is None
-        eyes = self._eyes_of(asked.player) if own else granted(self.table, asked.player, asked.eyes)
+        eyes = self._eyes_of(asked.player) if own else granted(self.table, asked.player, asked.eyes).eyes
         frame = kept.shown.get(eyes)
         if frame is None:
             frame = kept.shown[eyes] = self._written(kept.stored, eyes)

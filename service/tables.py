@@ -22,6 +22,7 @@ from service.attendance import Attendance, Standing
 from service.auth.tokens import UNKNOWN
 from service.bots import Bots
 from service.chance import SEED_BYTES
+from service.clock import utc_ms
 from service.decider import Decided, Decider, Draft, Heard
 from service.errors import (
     Busy,
@@ -35,7 +36,7 @@ from service.errors import (
     Unauthenticated,
     Unconfirmed,
 )
-from service.eyes import Wanted, granted
+from service.eyes import Judging, Wanted, granted
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
 from service.ids import derived, is_id, key_of, new_id
@@ -72,7 +73,7 @@ class Asked(NamedTuple):
     """Who asks something of a table: the player, the game and the id of its route, what may come twice.
 
     `only_at` is the version that the request insists on, None if it takes any. `eyes` are those through which the
-    player would see the table, None for the player's own.
+    player would see the table, None for the player's own; `judges` is whether it asks as an arbiter.
     """
 
     player: str
@@ -81,6 +82,7 @@ class Asked(NamedTuple):
     once: Once | None = None
     only_at: int | None = None
     eyes: Wanted = None
+    judges: bool = False
 
 
 class Done(NamedTuple):
@@ -147,6 +149,7 @@ class Tables:
         self._has_room = has_room
         self._attendance = attendance
         self._presence = presence
+        self._clock = clock or utc_ms
         self._decider = Decider(log, TableFold(games), clock=clock)
 
     async def create(self, player: str, game: AnyGame, command: Create, once: Once | None) -> Done:
@@ -276,7 +279,7 @@ class Tables:
         newest. Raise Refused where the player may not see through these eyes, NotFound past the table's end.
         """
         today = await self.look(asked)
-        eyes = granted(today, asked.player, asked.eyes)
+        eyes, _ = granted(today, asked.player, asked.eyes, self._judging(asked, version or today.version))
         table = today if version is None else await self._at(asked, today, version)
         seats = table.taken if eyes == fold.ALL else (eyes,)
         view = self.game_of(table).projection.view
@@ -320,10 +323,11 @@ class Tables:
     async def decisions(self, asked: Asked, after: int, limit: int) -> Page:
         """Return up to `limit` decisions after a version, as the eyes asked for see them; none at the newest.
 
-        Raise Refused where the player may not see through these eyes.
+        An arbiter's look has no newest but its own last. Raise Refused where the player may not see through these eyes.
         """
         table = await self.look(asked)
-        eyes, newest = granted(table, asked.player, asked.eyes), table.version
+        eyes, seen = granted(table, asked.player, asked.eyes, self._judging(asked, after + 1))
+        newest = table.version if seen is None else seen
         projection = self.game_of(table).projection
         last = min(newest, after + limit)
         if after >= last:
@@ -372,6 +376,10 @@ class Tables:
             raise Unconfirmed(_stream(done.asked), done.decision.version) from down
         await self.withdraw(player, table)
         raise Unauthenticated(UNKNOWN)
+
+    def _judging(self, asked: Asked, version: int) -> Judging | None:
+        """Return what an arbiter would see, None where nobody asks as one."""
+        return Judging(version, self._clock()) if asked.judges else None
 
     def _label(self, bot: str) -> str:
         """Return the label of the newest build of a bot; an unknown one stays as it is."""

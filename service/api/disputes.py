@@ -51,15 +51,13 @@ OldText = Annotated[str, Meta(max_length=MAX_CHARACTERS)]
 DISPUTE: Final = Parameter("dispute", "path", DisputeNumber, "The dispute's number at this table.", required=True)
 
 _SAME: Final = {"table": "$request.path.table"}
-_FILED: Final = {**_SAME, "dispute": "$response.body#/dispute"}
-_OF_IT: Final = {**_SAME, "dispute": "$request.path.dispute"}
 
 
 class NewDispute(Struct, frozen=True, forbid_unknown_fields=True):
     """What filing a dispute takes: which versions of the table it is about, why, and what there is to say of it."""
 
-    first: Annotated[Past, Meta(examples=[3])]
-    last: Annotated[Past, Meta(examples=[7])]
+    first: Annotated[Past, Meta(examples=[1])]
+    last: Annotated[Past, Meta(examples=[2])]
     reason: DisputeReason
     text: NewText | UnsetType = UNSET
 
@@ -67,8 +65,8 @@ class NewDispute(Struct, frozen=True, forbid_unknown_fields=True):
 class NewLook(Struct, frozen=True, forbid_unknown_fields=True):
     """Which versions of the table an arbiter would see all cards of."""
 
-    first: Annotated[Past, Meta(examples=[3])]
-    last: Annotated[Past, Meta(examples=[7])]
+    first: Annotated[Past, Meta(examples=[1])]
+    last: Annotated[Past, Meta(examples=[2])]
 
 
 class NewRuling(Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,11 +177,7 @@ class DisputeRoutes(GameRoutes):
             Once play has begun, and until 30 days after it ended. One dispute of yours may be open at a table; an
             arbiter's ruling closes it. Everybody sees that you filed it, and what you wrote. More at `/docs/disputes`.
             """,
-            links=(
-                Link(f"get{self.kind}Disputes", _SAME),
-                Link(f"look{self.kind}Dispute", _FILED),
-                Link(f"rule{self.kind}Dispute", _FILED),
-            ),
+            links=(Link(f"get{self.kind}Disputes", _SAME),),
             handler=self.file,
             body=NewDispute,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH),
@@ -220,7 +214,7 @@ class DisputeRoutes(GameRoutes):
     async def disputes(self, request: AnyRequest) -> ASGIResponse:
         """Return all disputes of a table."""
         who = await identity(request)
-        table = await tables_of(request).look(self.asked(request, who.account))
+        table = await tables_of(request).look(self.asked(request, who))
         # Taken before the texts are awaited: the table is the cache's own.
         version, filed, looks = table.version, tuple(table.disputes), table.looks
         written = await _texts(request).find(named_at(table))
@@ -237,7 +231,6 @@ class DisputeRoutes(GameRoutes):
             eyes of any seat, or of all of them (`as`), also while play goes on. An arbiter who hosts the table, sits
             there or sat there gets 409 `arbiter_concerned`.
             """,
-            links=(Link(f"get{self.kind}Table", _SAME), Link(f"rule{self.kind}Dispute", _OF_IT)),
             handler=self.look,
             body=NewLook,
             parameters=(TABLE, DISPUTE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
@@ -266,7 +259,6 @@ class DisputeRoutes(GameRoutes):
             Scores and places are stated for every seat that is taken, null for all others. What each verdict brings
             about, in play and after it, is at `/docs/disputes`; the answer has all of its events.
             """,
-            links=(Link(f"get{self.kind}Disputes", _SAME), Link(f"get{self.kind}Table", _SAME)),
             handler=self.rule,
             body=NewRuling,
             examples=(
@@ -297,7 +289,6 @@ class DisputeRoutes(GameRoutes):
             path=f"{self.table}/pause",
             name=f"pause{self.kind}Table",
             summary="Pause play, as an arbiter: until it is resumed nobody acts, nor may.",
-            links=(Link(f"resume{self.kind}Table", _SAME),),
             handler=self.pause,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
             answers={201: self.done_type},

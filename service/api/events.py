@@ -92,7 +92,7 @@ class EventRoutes(GameRoutes):
     async def events(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions after a version: a page of JSON, lines of NDJSON, or a stream."""
         who = await stream_identity(request)
-        asked = self.asked(request, who.account, eyes(request, who, AS))
+        asked = self.asked(request, who, eyes(request, who, AS))
         last = header(request, "Last-Event-ID")
         after = query(request, "after", Version, 0)
         if last is not None:

@@ -11,6 +11,8 @@ from events.table import TableEvent
 from service.api.answers import Done, answer
 from service.api.endpoint import Parameter
 from service.api.requests import AnyRequest, once, only_at, prefers_view, query
+from service.auth.scopes import ARBITER, suffices
+from service.auth.tokens import Identity
 from service.eyes import Wanted
 from service.game import AnyGame, Command
 from service.tables import Asked, Tables
@@ -58,9 +60,10 @@ class GameRoutes:
         self.event_type = TableEvent | game.projection.events
         self.done_type = typed(Done, self.event_type, view_of(game))
 
-    def asked(self, request: AnyRequest, account: str, wanted: Wanted = None) -> Asked:
-        """Return what an account asks of the table in the request's path, to be seen through the eyes it wants."""
-        return Asked(account, self.game.name, request.path_params[TABLE.name], eyes=wanted)
+    def asked(self, request: AnyRequest, who: Identity, wanted: Wanted = None) -> Asked:
+        """Return what somebody asks of the table in the request's path, to be seen through the eyes that are wanted."""
+        judges = suffices(who.scopes, ARBITER)
+        return Asked(who.account, self.game.name, request.path_params[TABLE.name], eyes=wanted, judges=judges)
 
     def act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
         """Have the table in the request's path take a command of an account."""

@@ -93,7 +93,7 @@ class RecordRoutes(GameRoutes):
     async def record(self, request: AnyRequest) -> ASGIResponse:
         """Return the record of a table that has ended."""
         who = await identity(request, PERSON)
-        record = await _records(request).record(self.asked(request, who.account))
+        record = await _records(request).record(self.asked(request, who))
         return ASGIStreamingResponse(iterator=record, media_type=NDJSON, headers=dict(VIEW_HEADERS))
 
     def _get_inclusion(self) -> Endpoint:
@@ -117,7 +117,7 @@ class RecordRoutes(GameRoutes):
         """Return the proof that a version of a table is in the transparency log."""
         who = await identity(request)
         version = query(request, "version", Past, 0)
-        stream, newest = await _records(request).newest(self.asked(request, who.account))
+        stream, newest = await _records(request).newest(self.asked(request, who))
         return answer(await _transparency(request).inclusion(stream, version or newest), headers=FRESH)
 
     def _get_checkpoint(self) -> Endpoint:
@@ -140,7 +140,7 @@ class RecordRoutes(GameRoutes):
     async def checkpoint(self, request: AnyRequest) -> ASGIResponse:
         """Return a checkpoint of a table."""
         who = await identity(request)
-        vouched = await _records(request).checkpoint(self.asked(request, who.account))
+        vouched = await _records(request).checkpoint(self.asked(request, who))
         return answer(vouched, headers=FRESH)
 
 

@@ -120,7 +120,7 @@ class StoryRoutes(GameRoutes):
     async def story(self, request: AnyRequest) -> ASGIResponse:
         """Return decisions in words: a page of JSON, or all to the newest as plain text."""
         who = await identity(request)
-        asked = self.asked(request, who.account, eyes(request, who, AS))
+        asked = self.asked(request, who, eyes(request, who, AS))
         after, limit = query(request, "after", Version, 0), query(request, "limit", Count, PAGE)
         language = liked(request, self._languages)
         media = accepts(request, JSON, PLAIN)
@@ -138,7 +138,7 @@ class StoryRoutes(GameRoutes):
     async def views(self, request: AnyRequest) -> ASGIResponse:
         """Return every seat's view of a version, the newest if none is named."""
         who = await identity(request, PERSON)
-        asked = self.asked(request, who.account, "all")
+        asked = self.asked(request, who, "all")
         version, views = await tables_of(request).views(asked, at(request))
         return answer(Views(version, views), headers=VIEW_HEADERS)
 

@@ -170,7 +170,7 @@ class TableRoutes(GameRoutes):
     async def look(self, request: AnyRequest) -> ASGIResponse:
         """Return the table as its viewer may see it, now or at a version."""
         who = await identity(request)
-        asked = self.asked(request, who.account, eyes(request, who, AS_ONE))
+        asked = self.asked(request, who, eyes(request, who, AS_ONE))
         version = at(request)
         _, (view,) = await tables_of(request).views(asked, version)
         if version is not None:
@@ -277,7 +277,11 @@ class TableRoutes(GameRoutes):
             `table.resign` and, from the host, `table.abandon` are taken in every game. A refusal lists what would be
             legal.
             """,
-            links=(Link(f"get{self.kind}Actions", _SAME), Link(f"get{self.kind}Events", _SINCE)),
+            links=(
+                Link(f"get{self.kind}Actions", _SAME),
+                Link(f"get{self.kind}Events", _SINCE),
+                Link(f"file{self.kind}Dispute", _SAME),
+            ),
             handler=self.command,
             body=self.commands,
             parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
@@ -320,7 +324,7 @@ class TableRoutes(GameRoutes):
     async def actions(self, request: AnyRequest) -> ASGIResponse:
         """Return what the viewer's seat may do now."""
         who = await identity(request)
-        found = await tables_of(request).actions(self.asked(request, who.account))
+        found = await tables_of(request).actions(self.asked(request, who))
         return answer(found, headers=VIEW_HEADERS)
 
     def _get_presence(self) -> Endpoint:
@@ -345,7 +349,7 @@ class TableRoutes(GameRoutes):
     async def presence(self, request: AnyRequest) -> ASGIResponse:
         """Return who is there, to those who have a part in the table."""
         who = await identity(request)
-        table = await tables_of(request).look(self.asked(request, who.account))
+        table = await tables_of(request).look(self.asked(request, who))
         kept: Presence = request.app.state.presence
         return answer(await kept.at(table, who.account), headers=PRESENCE_HEADERS)
 
