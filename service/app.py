@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from service import bots, games
 from service.api import (
     catalogue,
+    docket,
     documents,
     health,
     lobby,
@@ -54,6 +55,7 @@ from service.bots import Bots
 from service.changes import Changes
 from service.clock import utc_ms
 from service.dealing import Chances
+from service.docket import Docket
 from service.durability import require
 from service.erasing import Erasing
 from service.games import Games
@@ -119,6 +121,7 @@ class Service:
     keyring: Keyring
     stories: Stories
     texts: Texts
+    docket: Docket
     transparency: Transparency
 
     async def close(self) -> None:
@@ -194,6 +197,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             keyring=keyring,
             stories=Stories(tables, accounts),
             texts=texts,
+            docket=Docket(redis),
             transparency=Transparency(redis, signer, clock),
         )
         try:
@@ -223,6 +227,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
     return (
         *catalogue.ENDPOINTS,
         *lobby.ENDPOINTS,
+        *docket.ENDPOINTS,
         *per_game,
         *players.ENDPOINTS,
         *me.ENDPOINTS,

@@ -44,6 +44,7 @@ NewText = Annotated[
         max_length=MAX_CHARACTERS,
         pattern=SEEN,
         description="In your words. Everybody may read it; it goes with your account.",
+        examples=["He showed me his hand."],
     ),
 ]
 OldText = Annotated[str, Meta(max_length=MAX_CHARACTERS)]

@@ -13,9 +13,10 @@ from redis.asyncio import Redis
 from projections import attendance as attended
 from projections.attendance import Attended
 from service.attendance import Attendance
+from service.docket import Docket
 from service.inbox import Inboxes
 from service.lobby import Lobby
-from service.reactors import inbox, lobby
+from service.reactors import docket, inbox, lobby
 from service.walk import Walk
 
 
@@ -64,10 +65,15 @@ async def _rebuild_inboxes(walk: Walk, redis: Redis) -> None:
     await inbox.rebuild(walk, Inboxes(redis))
 
 
+async def _rebuild_docket(walk: Walk, redis: Redis) -> None:
+    await docket.rebuild(walk, Docket(redis))
+
+
 # What keeps requests from being done twice comes first.
 DERIVED: Final = (
     Derived("keys", "which Idempotency-Key led to which decision", _rebuild_keys),
     Derived("attendance", "at which tables an account is host, sits or sat", _rebuild_attendance),
     Derived("lobby", "which tables are open or in play", _rebuild_lobby),
     Derived("inboxes", "what each account was told", _rebuild_inboxes),
+    Derived("docket", "which disputes are open", _rebuild_docket),
 )

@@ -4,6 +4,7 @@ import asyncio
 
 from service.app import Service
 from service.reactors.bots import BotMoves, Pause
+from service.reactors.docket import DocketKeeping
 from service.reactors.inbox import InboxFilling
 from service.reactors.lobby import LobbyKeeping
 from service.reactors.pursuit import Pursuit, Reactor
@@ -32,5 +33,6 @@ def reactors(parts: Service) -> tuple[Reactor, ...]:
         BotMoves(parts.tables, parts.bots, Pause(parts.settings.bot_pause_ms)),
         LobbyKeeping(parts.log, parts.lobby),
         InboxFilling(parts.log, parts.inboxes),
+        DocketKeeping(parts.log, parts.docket),
         EndLogging(parts.log, parts.transparency),
     )

@@ -23,6 +23,8 @@ ROUTES = endpoints(games.find())
 SHORT = {"deals": 5, "partners": "five"}
 """Options of the shortest match there is."""
 
+DISPUTE = {"first": 1, "last": 2, "reason": "conduct", "text": "He showed me his hand."}
+
 
 @contextmanager
 def running(store: Deployed, folder: Path, **variables: str) -> Iterator[Server]:
@@ -48,8 +50,12 @@ def test_a_match_is_played_and_every_route_answers_and_no_rule_denies_anything(
         failures = [failure for route in ROUTES for failure in tried(ada, route, table.json()["table"])]
         ticket = ada.post("/v1/tickets", {"path": f"{path}/events"}).json()["ticket"]
         assert httpx.get(f"{service.url}{path}/events?ticket={ticket}", timeout=20).status_code == 200
+        contested = ada.post("/v1/chinkway/tables", {"bots": ["anyone"] * 4}).headers["Location"]
+        assert ada.post(f"{contested}/seats").status_code == 201
+        assert ada.post(f"{contested}/disputes", DISPUTE).status_code == 201
         # A function that the store has lost, by a failover say, is loaded by the service's own user.
         operator = store.line("operator")
+        until(lambda: operator.say(("EXISTS", "{docket}:tables")) == 1)
         assert operator.say(("ACL", "SETUSER", "operator", "+function")) == b"OK"
         assert operator.say(("FUNCTION", "FLUSH")) == b"OK"
         until(lambda: ada.get(path).status_code == 401 or ada.get(path).json()["status"] == "ended")
@@ -69,7 +75,7 @@ def rebuilt(store: Deployed) -> subprocess.CompletedProcess[str]:
 
 def tried(ada: Person, route: Endpoint, table: str) -> Iterator[str]:
     """Ask a route in all ways that the document shows; yield what went wrong at the service."""
-    ids = {"table": table, "player": ada.id, "token": "0" * 26, "game": "chinkway", "page": "shuffle"}
+    ids = {"table": table, "player": ada.id, "token": "0" * 26, "game": "chinkway", "page": "shuffle", "dispute": 1}
     query = f"?id={ada.id}" if route.name == "getPlayers" else ""
     for body in examples(route) or [None]:
         with person_for(ada, route) as who:

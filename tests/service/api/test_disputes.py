@@ -1,12 +1,15 @@
 """Disputes over HTTP: players file them, an arbiter pauses, looks and rules, and everybody reads what came of it."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from service import games
 from service.audit.checking import Evidence, check
+from tests.reacting import reacting
 from tests.served import Person
 from tests.service.api.conftest import Company, seated
 from tests.service.api.test_records import keys
@@ -143,3 +146,35 @@ def test_a_text_that_was_tampered_with_is_found_out(company: Company, url: str, 
     forged = check(record.replace(b"his hand", b"her hand"), games.find(), Evidence(keys(url)))
     assert forged.fault is not None
     assert forged.fault.code == "text"
+
+
+def test_open_disputes_of_all_tables_are_listed_for_arbiters(
+    url: str, valkey_url: str, tmp_path: Path, arbiter: Person
+) -> None:
+    with reacting(valkey_url, tmp_path), seated(url) as company:
+        ada, bob = company.people[:2]
+        file(ada, company.path)
+        file(bob, company.path)
+        until_listed(arbiter, company, 1, 2)
+        assert arbiter.post(f"{company.path}/disputes/1/ruling", UPHELD).status_code == 201
+        (dispute,) = until_listed(arbiter, company, 2)
+        assert (dispute["game"], dispute["player"], dispute["reason"]) == ("chinkway", bob.id, "conduct")
+        assert refusal(ada.get("/v1/disputes")) == (403, "forbidden")
+
+
+def until_listed(arbiter: Person, company: Company, *numbers: int) -> list[dict[str, Any]]:
+    """Return a table's open disputes once they are these, read a page of one at a time."""
+    found: list[dict[str, Any]] = []
+    for _ in range(200):
+        found = [dispute for dispute in pages(arbiter) if dispute["table"] in company.path]
+        if [dispute["dispute"] for dispute in found] == [*numbers]:
+            return found
+    raise AssertionError(found)
+
+
+def pages(arbiter: Person) -> Iterator[dict[str, Any]]:
+    after = ""
+    while after is not None:
+        page = arbiter.get(f"/v1/disputes?limit=1{after and '&after='}{after}").json()
+        yield from page["disputes"]
+        after = page["next"]

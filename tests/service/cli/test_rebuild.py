@@ -10,7 +10,7 @@ from tests.service.cli.processes import Called, Server, person, until
 from tests.stores import asking
 
 TABLES = "/v1/chinkway/tables"
-EVERYTHING = "tables: keys, attendance, lobby and inboxes."
+EVERYTHING = "tables: keys, attendance, lobby, inboxes and docket."
 
 
 def lose_everything_derived(store: Redis) -> None:
@@ -57,7 +57,7 @@ def test_only_what_is_named_is_made_anew(called: Called, server: Server) -> None
 
 def test_what_is_not_derived_is_refused(called: Called, tmp_path: Path) -> None:
     told = called("rebuild", "--only", "tables", "--data", str(tmp_path)).refusal
-    assert told == "evenfold: Nothing derived is named 'tables'; there are keys, attendance, lobby, inboxes."
+    assert told == "evenfold: Nothing derived is named 'tables'; there are keys, attendance, lobby, inboxes, docket."
     assert "holds no store" in called("rebuild", "--data", str(tmp_path)).refusal
     assert list(tmp_path.iterdir()) == []
 

@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from service.app import Service
+from service.disputes import Dispute, Rule
 from service.errors import Damaged
 from service.game import AnyTable, Command
 from service.reactors.lobby import PLAYING_S
@@ -35,6 +36,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("store")]
 
 ANYONE = "anyone/1"
 PEOPLE = [letter * 26 for letter in "abcde"]
+JUDGE = "j" * 26
 ROUTE = "POST /v1/chinkway/tables"
 
 PATTERNS = {
@@ -42,6 +44,7 @@ PATTERNS = {
     "attendance": ("account:hosting:*", "account:seats:*", "account:past:*"),
     "lobby": ("{lobby}:*",),
     "inboxes": ("inbox:*", "*:told:*"),
+    "docket": ("{docket}:*",),
 }
 """The keys in the store, by what is derived."""
 
@@ -87,6 +90,9 @@ async def normal(parts: Service) -> Form:
                 form["lobby"][key] = await store.zrange(key, 0, -1)
             case _:
                 pass  # changes that were, and tables that have ended since
+    disputes = cast("dict[bytes, bytes]", await store.hgetall("{docket}:disputes"))
+    form["docket"] = {place.decode(): stored for place, stored in disputes.items()}
+    assert await store.zrange("{docket}:open", 0, -1) == sorted(disputes)
     for account in [*PEOPLE, HOST]:
         page = await parts.inboxes.page(account, None, 2_000)
         notices = [msgspec.structs.replace(notice, number=0) for notice in page.notices]
@@ -141,6 +147,9 @@ async def lived(parts: Service, chance: random.Random) -> None:
     await seated(parts, playing, *PEOPLE)
     resigned = (await create(parts, "resigned")).table
     await seated(parts, resigned, *PEOPLE)
+    for player in PEOPLE:
+        await act(parts, resigned, player, Dispute(first=1, last=2, reason="rules"), f"dispute {player}")
+    await act(parts, resigned, JUDGE, Rule(dispute=2, verdict="upheld"), "rule")
     for number, player in enumerate(chance.sample(PEOPLE, 4)):
         await act(parts, resigned, player, Resign(), f"resign {number}")
     mixed = await opened(parts, *[ANYONE] * 3)
