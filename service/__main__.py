@@ -3,6 +3,7 @@
 What can't be done as asked is told in one sentence on the error stream, with exit code 2 and no traceback.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -380,19 +381,54 @@ def archive(
 
 
 @app.command(epilog=WHERE)
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A new file, or a folder to make one in.")],
+    data: Data = DEFAULT_DATA,
+    redis: Redis = None,
+    with_keys: Annotated[
+        bool, typer.Option("--with-keys", metavar="", help="The service's secrets go with it: keep it from everybody.")
+    ] = False,
+    keys: Keys = None,
+) -> None:
+    """Copy all that a store keeps into one file, while the service runs or not.
+
+    All that was acknowledged before is in it. Logs in the archive stay there: keep both. The ids of erased accounts are
+    noted beside it, in evenfold-erased.txt, so that an older backup of the same folder brings nobody back.
+    """
+    from service.cli import backup as work
+
+    place = Place(data.expanduser().absolute(), redis)
+    secrets = (keys or place.data / "keys").expanduser().absolute()
+    work.backup(place, work.Wanted(target, secrets if with_keys else None))
+
+
+@app.command(epilog=WHERE)
 def restore(
-    what: Annotated[str, typer.Argument(metavar="TABLE", help="The id of an archived table.")],
+    what: Annotated[str, typer.Argument(metavar="TABLE|FILE", help="The id of an archived table, or a backup.")],
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
     archive: ArchiveAt = None,
+    keys: Keys = None,
+    games: Games = None,
 ) -> None:
-    """Put the log of a table back into the store, from the archive, so that it may be disputed and ruled on again.
+    """Put the log of a table back into the store, from the archive; or fill an empty store from a backup.
 
-    Its file stays in the archive. The next `evenfold archive` takes the table again, unless a dispute is open by then.
+    A table that is back may be disputed and ruled on again. Its file stays in the archive, and the next `evenfold
+    archive` takes the table again, unless a dispute is open by then.
+
+    A backup is read through before anything is written. If it holds the service's secrets they go to --keys. Accounts
+    that evenfold-erased.txt beside it names are erased again.
     """
-    from service.cli import archive as work
+    place = Place(data.expanduser().absolute(), redis, archive)
+    if re.fullmatch(r"(table:)?[0-9a-z]{26}", what):
+        from service.cli import archive as of_table
 
-    work.restore(Place(data.expanduser().absolute(), redis, archive), what)
+        of_table.restore(place, what)
+    else:
+        from service.cli import backup as of_store
+
+        secrets = (keys or place.data / "keys").expanduser().absolute()
+        of_store.restore(place, Path(what).expanduser().absolute(), secrets, games or ())
 
 
 def main() -> None:

@@ -102,10 +102,7 @@ def unpacked(stream: str, file: bytes) -> list[Stored]:
     try:
         text = gzip.decompress(file)
         _, *lines, _ = text.split(b"\n")
-        entries = [
-            Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
-            for version, line in enumerate(lines, 1)
-        ]
+        entries = [entry_of(version, line) for version, line in enumerate(lines, 1)]
     except (EOFError, OSError, ValueError, zlib.error) as error:
         raise broken(f"the archived file of {stream} can't be read: {type(error).__name__}") from None
     if not entries or _text(stream, entries) != text:
@@ -114,10 +111,20 @@ def unpacked(stream: str, file: bytes) -> list[Stored]:
     return entries
 
 
+def lines_of(stream: str, entries: Sequence[Stored]) -> Iterator[bytes]:
+    """Yield the lines of a stream's file, without their newlines."""
+    yield _encode(_Header(1, stream, entries[-1].version, entries[-1].h.hex()))
+    for stored in entries:
+        yield b'{"h":"%s","e":%s}' % (stored.h.hex().encode("ascii"), stored.e)
+
+
+def entry_of(version: int, line: bytes) -> Stored:
+    """Return the entry that a line tells; raise ValueError for one that tells no head."""
+    return Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
+
+
 def _text(stream: str, entries: Sequence[Stored]) -> bytes:
-    header = _encode(_Header(1, stream, entries[-1].version, entries[-1].h.hex()))
-    lines = (b'{"h":"%s","e":%s}' % (stored.h.hex().encode("ascii"), stored.e) for stored in entries)
-    return b"".join(line + b"\n" for line in (header, *lines))
+    return b"".join(line + b"\n" for line in lines_of(stream, entries))
 
 
 def keys_in(entries: Sequence[Stored]) -> dict[str, int]:
@@ -151,19 +158,19 @@ class Archive:
 
     async def look(self) -> None:
         """Return if the place is there; raise ArchiveAway."""
-        with self._answering("look"):
+        with self._answering():
             await obstore.list(self._place(), chunk_size=1).__anext__()
 
     async def put(self, path: str, file: bytes) -> None:
         """Put a file there and return when it is safe from a power cut; raise ArchiveAway."""
-        with self._answering(path):
+        with self._answering():
             await obstore.put_async(self._place(), path, file)
             if self._folder is not None:
                 await asyncio.to_thread(_synced, self._folder, self._folder / path)
 
     async def get(self, path: str) -> bytes:
         """Return a file as it lies there; raise ArchiveAway."""
-        with self._answering(path):
+        with self._answering():
             found = await obstore.get_async(self._place(), path)
             return bytes(await found.bytes_async())
 
@@ -176,7 +183,12 @@ class Archive:
         async with self._reading.of(told.path):
             entries = self._read.get(told.path)
             if entries is None:
-                entries = await asyncio.to_thread(unpacked, stream, await self.get(told.path))
+                try:
+                    file = await self.get(told.path)
+                except ArchiveAway as away:
+                    _journal.error("%s can't be read: %s", stream, away)
+                    raise
+                entries = await asyncio.to_thread(unpacked, stream, file)
                 self._keep(told.path, entries)
             self._read.move_to_end(told.path)
         if (entries[-1].version, entries[-1].h.hex()) != (told.version, told.head):
@@ -210,14 +222,13 @@ class Archive:
         )
 
     @contextmanager
-    def _answering(self, what: str) -> Iterator[None]:
+    def _answering(self) -> Iterator[None]:
         try:
             yield
         except StopAsyncIteration:
             pass
         except (BaseError, OSError) as error:
             why = str(error).partition("\n")[0]
-            _journal.error("the archive at %s fails at %s: %s", self.address, what, why)
             raise ArchiveAway(f"The archive at {self.address} can't be used: {why}") from error
 
 

@@ -17,7 +17,7 @@ Left out: names, keys and heads (streams.py), how followers wake up (feeds.py), 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, cast
@@ -26,7 +26,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from service.appending import Answer, Append, Appended, Appending, Behind, Same, Told, answer_of, unsettled
-from service.archive import Archive, keys_in
+from service.archive import Archive, keys_in, tombstone_of
 from service.durability import confirming
 from service.errors import ArchiveAway, NotFound, StoreDown
 from service.feeds import Bell, Cursors, Feeds, Growth, Hint
@@ -172,7 +172,19 @@ class Log:
         (tombstone,) = cast("list[bytes | None]", await self._ask(("GET", keys.tombstone)))
         if tombstone is None:
             raise NotFound(f"{stream} is not archived.")
-        entries = await self._archived(stream, tombstone)
+        return await self._put_back(stream, tombstone, await self._archived(stream, tombstone))
+
+    async def put(self, stream: str, entries: Sequence[Stored]) -> int:
+        """Put a whole stream into a store that has none of it, and return its version; raise as `restore` does.
+
+        It is restored from a tombstone that is written for this alone.
+        """
+        tombstone = tombstone_of(stream, entries[-1])
+        await self._ask(("SET", keys_of(stream).tombstone, tombstone, "NX"))
+        return await self._put_back(stream, tombstone, entries)
+
+    async def _put_back(self, stream: str, tombstone: bytes, entries: Sequence[Stored]) -> int:
+        keys = keys_of(stream)
         fields = [field for stored in entries for field in (stored.e, stored.h)]
         index = [word for pair in keys_in(entries).items() for word in pair]
         arguments = (stream, tombstone, len(entries), *fields, *index)
@@ -180,9 +192,7 @@ class Log:
             case [b"ok", int(version)]:
                 return version
             case [b"there", int(length)]:
-                raise broken(
-                    f"{stream} is archived at version {len(entries)}, and the store has {length} entries of it"
-                )
+                raise broken(f"{stream} is restored with {len(entries)} entries, and the store has {length} of it")
             case _:
                 raise NotFound(f"{stream} is not archived any more.")
 

@@ -131,10 +131,12 @@ def test_only_append_lua_adds_entries_to_streams() -> None:
     adding = {
         path: path.read_text(encoding="utf-8") for path in tracked("service/*") if b"xadd" in path.read_bytes().lower()
     }
-    # The bells hold nothing but names of what has changed beside the log; inboxes and the lobby can be made anew.
+    # The bells hold nothing but names of what has changed beside the log; inboxes and the lobby can be made anew, and
+    # come with a backup.
     calls = {path.name: re.findall(r"(?:\.xadd\(\s*|call\('XADD', )(\w+)", text) for path, text in adding.items()}
     assert calls == {
         "append.lua": ["feed", "stream", "feed", "stream"],
+        "backup.py": ["derived"],
         "feeds.py": ["BELLS"],
         "inbox.lua": ["inbox", "bells"],
         "lobby.lua": ["changes", "changes", "bells"],

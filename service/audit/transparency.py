@@ -34,8 +34,8 @@ from service.store import Turns, answered, begin
 MOST: Final = 2**48
 """How many leaves a tree may have, far more than there will ever be tables."""
 
-_SIZE: Final = "transparency:size"
-_LEAVES: Final = "transparency:leaves"
+SIZE_KEY: Final = "transparency:size"
+LEAVES_KEY: Final = "transparency:leaves"
 _PLACES: Final = "transparency:places"
 _HASHES: Final = "transparency:hashes"
 
@@ -132,25 +132,25 @@ class Transparency:
             place = f"{stream}:{version}"
             known = cast("bytes | None", await pipe.hget(_PLACES, place))
             if known is not None:
-                return _leaf.decode(cast("bytes", await pipe.hget(_LEAVES, known.decode())))
-            size = int(await pipe.get(_SIZE) or 0)
+                return _leaf.decode(cast("bytes", await pipe.hget(LEAVES_KEY, known.decode())))
+            size = int(await pipe.get(SIZE_KEY) or 0)
             leaf = Leaf(size, stream, version, head.hex())
             left = await _hashes(pipe, to_the_left(size))
             begin(pipe)
             pipe.hset(_HASHES, mapping={_field(node): hashed for node, hashed in grown(size, leaf.hash, left)})
-            pipe.hset(_LEAVES, str(size), _encode(leaf))
+            pipe.hset(LEAVES_KEY, str(size), _encode(leaf))
             pipe.hset(_PLACES, place, str(size))
-            pipe.set(_SIZE, size + 1)
+            pipe.set(SIZE_KEY, size + 1)
             return leaf
 
-        async with self._turns.of(_SIZE):
+        async with self._turns.of(SIZE_KEY):
             with answered():
-                return cast("Leaf", await self._redis.transaction(write, _SIZE, value_from_callable=True))
+                return cast("Leaf", await self._redis.transaction(write, SIZE_KEY, value_from_callable=True))
 
     async def size(self) -> int:
         """Return how many leaves there are."""
         with answered():
-            return int(await self._redis.get(_SIZE) or 0)
+            return int(await self._redis.get(SIZE_KEY) or 0)
 
     async def tree(self, size: int | None = None) -> SignedTree:
         """Return the head of the tree of so many leaves, of all there are by default, signed now; raise NotFound."""
@@ -183,7 +183,7 @@ class Transparency:
     async def leaves(self, first: int, limit: int) -> Leaves:
         """Return at most `limit` leaves from an index on."""
         with answered():
-            stored = await self._redis.hmget(_LEAVES, [str(index) for index in range(first, first + limit + 1)])
+            stored = await self._redis.hmget(LEAVES_KEY, [str(index) for index in range(first, first + limit + 1)])
         found = [_leaf.decode(leaf) for leaf in cast("list[bytes | None]", stored) if leaf is not None]
         return Leaves(tuple(found[:limit]), first + limit if len(found) > limit else None)
 

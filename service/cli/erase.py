@@ -42,7 +42,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
         called = await _name(accounts, account)
         log = Log(redis, archive=archived(place.archive))
         try:
-            tables = await _erasing(redis, log, games, accounts).erase(account)
+            tables = await erasing(redis, log, games, accounts).erase(account)
         except KeyError as unknown:
             raise Failed(f"{called} is not erased altogether; name the game of {unknown} with --games") from None
         except Obstacle as obstacle:
@@ -52,7 +52,8 @@ async def _erased(place: Place, account: str, games: Games) -> None:
         say(f"{called} is erased, and has no part any more in the {tables} tables where it may have had one.")
 
 
-def _erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
+def erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
+    """Return what erases accounts of a store."""
     # No request comes in here that could be repeated, so that nothing is derived from the secret.
     tables = Tables(log, games, bots.find(), secret=b"")
     return Erasing(tables, Attendance(redis), Presence(redis), Inboxes(redis), Texts(redis), accounts, Tokens(redis))

@@ -101,7 +101,7 @@ def test_what_can_not_be_meant_is_refused(
 
 
 def test_a_restored_table_must_be_one(called: Called, valkey_url: str) -> None:
-    assert "is not the id of a table" in called("restore", "x" * 27, "--redis", valkey_url).refusal
+    assert "is not the id of a table" in called("restore", "u" * 26, "--redis", valkey_url).refusal
     assert "Say with --archive" in called("restore", "0" * 26, "--redis", valkey_url).refusal
 
 

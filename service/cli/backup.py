@@ -1,0 +1,193 @@
+"""A whole store copied into one file, and another filled from it."""
+
+import asyncio
+import gzip
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from service import backup as form
+from service.archive import archived
+from service.auth.accounts import ERASED_KEY, Accounts
+from service.auth.keys import kept, secret_from
+from service.cli.erase import erasing
+from service.cli.games import found
+from service.cli.opened import opened
+from service.cli.sentences import Failed, Unusable, say, told
+from service.clock import utc_ms
+from service.errors import Illegible, Obstacle, StoreDown
+from service.games import Games
+from service.log import Log
+from service.settings import Place
+from service.store import answered
+
+SECRETS: Final = {"secret": "EVENFOLD_SECRET", "signing": "EVENFOLD_SIGNING_KEY"}
+"""The files of the keys' folder, and the variables that say the same."""
+
+ERASED_FILE: Final = "evenfold-erased.txt"
+"""Beside backups: the ids of all accounts that were erased by the time the newest of them was made, one a line."""
+
+NAMED: Final = 5
+
+
+class Wanted(NamedTuple):
+    """Where the backup goes, a file or a folder, and the folder of the secrets if they go with it."""
+
+    target: Path
+    keys: Path | None
+
+
+def backup(place: Place, wanted: Wanted) -> None:
+    """Copy a store into a file, which it says on the error stream; raise Unusable or Failed."""
+    secrets = {} if wanted.keys is None else _secrets(wanted.keys)
+    target = wanted.target.expanduser().absolute()
+    now = utc_ms()
+    if target.is_dir():
+        target /= f"evenfold-{datetime.fromtimestamp(now / 1_000, UTC):%Y-%m-%dT%H-%M-%S}.backup.gz"
+    if target.exists():
+        raise Unusable(f"{target} is there already")
+    if not target.parent.is_dir():
+        raise Unusable(f"There is no folder {target.parent}")
+    draft = target.with_name(f"{target.name}.part")
+    try:
+        made = asyncio.run(_made(place, draft, form.Head(1, now, secrets)))
+        draft.rename(target)
+    except OSError as error:
+        raise Unusable(f"{target} can't be written: {error.strerror}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    counted = made.counted
+    say(
+        f"{target} holds {counted.streams} logs, {counted.keys} keys and {counted.leaves} leaves"
+        f"{', and the secrets' if secrets else ', and no secrets'}; {counted.archived} logs are in the archive."
+    )
+    if made.damaged:
+        some = ", ".join(made.damaged[:NAMED])
+        raise Failed(f"{len(made.damaged)} logs are not in the backup, for they are damaged: {some}")
+
+
+def restore(place: Place, file: Path, keys: Path, modules: Sequence[str]) -> None:
+    """Fill a store that holds nothing from a backup; raise Unusable or Failed."""
+    games = found(modules)
+    try:
+        head, holds = form.head_of(file), form.check(file)
+    except form.BackupUnfit as unfit:
+        raise Unusable(str(unfit)) from None
+    asyncio.run(_restored(place, file, games))
+    with told():
+        _keep(head.secrets, keys)
+    say(f"The store holds {holds.streams} logs again; {holds.archived} are in the archive, where they were.")
+
+
+def _secrets(folder: Path) -> dict[str, str]:
+    with told():
+        for name in SECRETS:
+            if not (folder / name).exists() and SECRETS[name] not in os.environ:
+                raise Unusable(f"The secrets are not in {folder}; say with --keys where they are")
+        secret = secret_from(folder, os.environ.get("EVENFOLD_SECRET"))
+        signing = kept(folder / "signing", os.environ.get("EVENFOLD_SIGNING_KEY"), "EVENFOLD_SIGNING_KEY")
+    return {"secret": secret.hex(), "signing": signing.hex()}
+
+
+def _keep(secrets: dict[str, str], folder: Path) -> None:
+    """Write the secrets of a backup to a folder that has none; others that it has stay, and that is told."""
+    for name, secret in secrets.items():
+        path = folder / name
+        if path.exists():
+            if path.read_text(encoding="ascii").strip() != secret:
+                say(f"WARNING: {path} is another than that of the backup, and stays.", "bold yellow")
+            continue
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(f"{secret}\n", encoding="ascii")
+
+
+async def _made(place: Place, draft: Path, head: form.Head) -> form.Backup:
+    async with opened(place, "evenfold backup") as redis:
+        log = Log(redis)
+        try:
+            made = form.Backup(redis, log)
+            with _counting("lines") as count:
+                await _write(made, draft, head, count)
+            await asyncio.to_thread(_note, await _erased(redis), draft.with_name(ERASED_FILE))
+        except StoreDown as down:
+            raise Failed(f"No backup was made: {down.__cause__ or down}") from None
+        except ResponseError as error:
+            raise Failed(f"No backup was made; the store says: {error}") from None
+        finally:
+            await log.close()
+    return made
+
+
+async def _write(made: form.Backup, draft: Path, head: form.Head, advance: Callable[[], object]) -> None:
+    """Write the lines of a backup to a file that nobody else may read, and have it reach the disk."""
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        with gzip.GzipFile(fileobj=file, mode="wb") as packed:
+            async for line in made.lines(head):
+                packed.write(line + b"\n")
+                advance()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _counting(what: str) -> Iterator[Callable[[], object]]:
+    """Show on a terminal how many of something are done; give what counts one more."""
+    columns = (TextColumn(f"{{task.completed}} {what}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda: progress.advance(task)
+
+
+async def _erased(redis: Redis) -> set[str]:
+    with answered():
+        return {each.decode("ascii") for each in cast("list[bytes]", await redis.zrange(ERASED_KEY, 0, -1))}
+
+
+def _note(erased: set[str], file: Path) -> None:
+    """Add to the list beside the backups who is erased by now."""
+    if erased:
+        everybody = erased | _erased_in(file)
+        file.write_text("".join(f"{each}\n" for each in sorted(everybody)), encoding="ascii")
+
+
+def _erased_in(file: Path) -> set[str]:
+    return set(file.read_text(encoding="ascii").split()) if file.exists() else set()
+
+
+async def _restored(place: Place, file: Path, games: Games) -> None:
+    async with opened(place, "evenfold restore", create=True) as redis:
+        if await redis.dbsize():
+            raise Unusable("The store holds something already; a backup is restored into an empty one alone")
+        log = Log(redis, archive=archived(place.archive))
+        try:
+            with _counting("logs and keys") as count:
+                await form.fill(redis, log, file, count)
+            await _erase(redis, log, games, _erased_in(file.with_name(ERASED_FILE)))
+        except (StoreDown, Illegible) as obstacle:
+            raise Failed(f"The store is filled in part, and must be emptied: {obstacle}") from None
+        except ResponseError as error:
+            raise Failed(f"The store is filled in part, and must be emptied; it says: {error}") from None
+        finally:
+            await log.close()
+
+
+async def _erase(redis: Redis, log: Log, games: Games, erased: set[str]) -> None:
+    """Erase whom the backup still knows and who was erased since it was made."""
+    accounts = Accounts(redis)
+    for account in sorted(erased):
+        if await accounts.named([account]) or not await accounts.is_condemned(account):
+            try:
+                await erasing(redis, log, games, accounts).erase(account)
+            except (Obstacle, KeyError) as obstacle:
+                raise Failed(f"Account {account} is not erased altogether: {obstacle}") from None
+            say(f"Account {account} was erased since the backup was made, and is erased again.")

@@ -1,0 +1,225 @@
+"""`evenfold backup` and `evenfold restore FILE`: a store filled from a backup is the one it was made of."""
+
+import gzip
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from redis import Redis
+
+from service.app import Sources
+from service.embedded import Embedded
+from service.streams import keys_of, table_stream
+from tests.archives import LONG_AGO
+from tests.reacting import reacting
+from tests.served import Person, served
+from tests.service.cli.processes import Called, until
+from tests.stores import asking
+
+TABLES = "/v1/kowah/tables"
+LOG_AS_A_KEY = b'{"key":"{00}:table:x","type":"stream","until":null,"value":[["1-0",[["e","x"]]]]}\n'
+DERIVED = ("{lobby}:", "inbox:", "transparency:", "account", "token:", "service:signing")
+
+
+class House:
+    """A store with people and tables, one of them in the archive, as a server leaves it."""
+
+    def __init__(self, url: str, folder: Path, called: Called) -> None:
+        self.store, self.folder, self.keys, self.archive = url, folder, folder / "keys", (folder / "archive").as_uri()
+        (folder / "archive").mkdir()
+        (folder / "backups").mkdir()
+        with served(url, self.keys, sources=Sources(clock=lambda: LONG_AGO)) as old:
+            ada = Person(old)
+            self.archived = ada.post(TABLES, {"bots": []}).json()["table"]
+            ada.post(f"{TABLES}/{self.archived}/commands", {"type": "table.abandon"})
+            ada.http.close()
+        with served(url, self.keys) as now, reacting(url, self.keys):
+            self.people = [Person(now, name) for name in ("Ada", "Bé", "Cy")]
+            self.tables = [self.table(Random(seed)) for seed in range(3)]
+            done = self.people[1].post(f"{TABLES}/{self.tables[0]}/commands", {"type": "table.resign"})
+            assert done.status_code == 201
+            until(lambda: self.people[0].get("/v1/transparency").json()["size"] == 2)
+            until(lambda: "ended" in self.people[0].get("/v1/me/events").text)
+        assert called("archive", "--redis", url, "--archive", self.archive).code == 0
+
+    def table(self, random: Random) -> str:
+        ada, be, _ = self.people
+        table: str = ada.post(TABLES, {"seats": 2, "bots": []}, Idempotency_Key=str(random.random())).json()["table"]
+        path = f"{TABLES}/{table}"
+        for seat, person in enumerate((ada, be)):
+            person.post(f"{path}/seats", {"seat": seat})
+        for _ in range(5):
+            mover = (ada, be)[ada.get(path).json()["to_act"][0]]
+            command = random.choice(mover.get(f"{path}/actions").json()["legal"])
+            assert mover.post(f"{path}/commands", command).status_code == 201
+        return table
+
+    def answers(self, url: str) -> list[bytes]:
+        """Return what everybody is answered by a server."""
+        paths = [f"{TABLES}/{table}{rest}" for table in (*self.tables, self.archived) for rest in ("", "/events")]
+        with served(url, self.keys, archive=self.archive) as at, reacting(url, self.keys):
+            got = []
+            for person in self.people:
+                person.http.base_url = at
+                got += [person.get(path).content for path in (*paths, "/v1/me", "/v1/me/events", "/v1/me/todo")]
+                got.append(person.get(f"{TABLES}/{self.tables[0]}/record").content)
+        return got
+
+
+@pytest.fixture
+def house(own_store: Callable[..., Embedded], tmp_path: Path, called: Called) -> Iterator[House]:
+    made = House(own_store(tmp_path / "data").url, tmp_path, called)
+    yield made
+    for person in made.people:
+        person.http.close()
+
+
+@pytest.fixture
+def other(own_store: Callable[..., Embedded], tmp_path: Path) -> Iterator[Redis]:
+    store = own_store(tmp_path / "other")
+    with asking(store.url) as client:
+        yield client
+
+
+def url_of(folder: Path) -> str:
+    return f"unix://{folder}/valkey.sock"
+
+
+def logs(client: Redis) -> dict[bytes, object]:
+    """Return the logs of a store, their tombstones, key indices and names."""
+    keys = [key for kind in ("table", "gone", "keys", "streams") for key in client.scan_iter(f"{{*}}:{kind}*")]
+    return {key: client.dump(key) for key in keys}
+
+
+def test_a_store_that_is_restored_answers_as_the_one_that_it_was_made_of(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    made = called("backup", str(tmp_path / "backups"), "--redis", house.store)
+    assert made.code == 0
+    (file,) = (tmp_path / "backups").iterdir()
+    assert (file.stat().st_mode & 0o777, f"{file} holds 3 logs" in made.told.replace("\n", " ")) == (0o600, True)
+    restored = called("restore", str(file), "--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+    assert (restored.code, "The store holds 3 logs again; 1 are in the archive" in restored.told) == (0, True)
+    with asking(house.store) as client:
+        assert logs(other) == logs(client)
+        assert kept(other) == kept(client)
+    assert house.answers(url_of(tmp_path / "other")) == house.answers(house.store)
+    again = called("restore", str(file), "--redis", url_of(tmp_path / "other"))
+    assert "The store holds something already" in again.refusal
+
+
+def kept(client: Redis) -> dict[bytes, object]:
+    """Return what a store keeps beside the logs."""
+    found: dict[bytes, object] = {}
+    for key in client.scan_iter():
+        if key.decode().startswith(DERIVED) and client.type(key) != b"stream":
+            found[key] = (client.dump(key), client.pexpiretime(key))
+    return found
+
+
+def test_what_is_acknowledged_while_a_backup_is_made_does_no_harm_to_it(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    over = threading.Event()
+    with served(house.store, house.keys) as url:
+
+        def go_on() -> None:
+            person = Person(url, "Dee")
+            while not over.is_set():
+                table = person.post(TABLES, {"bots": []}, Idempotency_Key=str(id(over))).json()["table"]
+                person.post(f"{TABLES}/{table}/seats", {"seat": 0})
+                person.post(TABLES, {"bots": []})
+            person.http.close()
+
+        going = threading.Thread(target=go_on)
+        going.start()
+        try:
+            for number in range(3):
+                assert called("backup", str(tmp_path / f"{number}.gz"), "--redis", house.store).code == 0
+        finally:
+            over.set()
+            going.join()
+    for number in range(3):
+        other.flushall()
+        outcome = called("restore", str(tmp_path / f"{number}.gz"), "--redis", url_of(tmp_path / "other"))
+        assert outcome.code == 0
+        assert called("rebuild", "--redis", url_of(tmp_path / "other"), "--archive", house.archive).code == 0
+
+
+def test_an_account_erased_after_a_backup_stays_erased(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    early, late = tmp_path / "backups" / "early.gz", tmp_path / "backups" / "late.gz"
+    assert called("backup", str(early), "--redis", house.store).code == 0
+    be = house.people[1].id
+    assert called("erase", be, "--yes", "--redis", house.store).code == 0
+    assert called("backup", str(late), "--redis", house.store).code == 0
+    assert other.dbsize() == 0
+    outcome = called("restore", str(early), "--redis", url_of(tmp_path / "other"))
+    assert (outcome.code, f"Account {be} was erased since the backup was made" in outcome.told) == (0, True)
+    assert not other.exists(f"account:{be}")
+    with served(url_of(tmp_path / "other"), house.keys) as url:
+        for person in house.people:
+            person.http.base_url = url
+        assert house.people[1].get("/v1/me").status_code == 401
+        view = house.people[0].get(f"{TABLES}/{house.tables[1]}").json()
+        assert view["status"] == "ended"
+
+
+def test_secrets_go_with_a_backup_only_when_asked_for(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    plain, whole = tmp_path / "plain.gz", tmp_path / "whole.gz"
+    assert called("backup", str(plain), "--redis", house.store).code == 0
+    secrets = {name: (house.keys / name).read_text(encoding="ascii") for name in ("secret", "signing")}
+    text = gzip.decompress(plain.read_bytes()).decode()
+    assert not any(secret.strip() in text for secret in secrets.values())
+    asked = ("--with-keys", "--keys", str(house.keys))
+    assert called("backup", str(whole), "--redis", house.store, *asked).code == 0
+    assert other.ping()
+    place = ("--redis", url_of(tmp_path / "other"), "--keys", str(tmp_path / "new"))
+    assert called("restore", str(whole), *place).code == 0
+    for name, secret in secrets.items():
+        path = tmp_path / "new" / name
+        assert (path.read_text(encoding="ascii"), path.stat().st_mode & 0o777) == (secret, 0o600)
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "short", "none", "other", "log"])
+def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
+    house: House, other: Redis, called: Called, tmp_path: Path, how: str
+) -> None:
+    file = tmp_path / "backup.gz"
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    good = file.read_bytes()
+    lines = gzip.decompress(good).splitlines(keepends=True)
+    changed = {
+        "cut": good[: len(good) // 2],
+        "flipped": gzip.compress(b"".join(lines).replace(b'"version":2', b'"version":3')),
+        "short": gzip.compress(b"".join(lines[:-1])),
+        "none": b"",
+        "log": gzip.compress(b"".join([*lines[:1], LOG_AS_A_KEY, *lines[1:]])),
+        "other": gzip.compress(b'{"backup":2,"made":1}\n'),
+    }[how]
+    file.write_bytes(changed)
+    refusal = called("restore", str(file), "--redis", url_of(tmp_path / "other")).refusal
+    assert str(file) in refusal
+    assert other.dbsize() == 0
+
+
+def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
+    place = ("--redis", house.store)
+    assert "There is no folder" in called("backup", str(tmp_path / "no" / "where"), *place).refusal
+    taken = tmp_path / "taken"
+    taken.touch()
+    assert "is there already" in called("backup", str(taken), *place).refusal
+    asked = ("--with-keys", "--keys", str(tmp_path / "nowhere"))
+    assert "The secrets are not in" in called("backup", str(tmp_path / "b"), *place, *asked).refusal
+    assert "There is no file" in called("restore", str(tmp_path / "b"), *place).refusal
+    with asking(house.store) as client:
+        keys = keys_of(table_stream(house.tables[0]))
+        client.xdel(keys.stream, "2-0")
+    damaged = called("backup", str(tmp_path / "b"), *place)
+    assert damaged.code == 1
+    assert f"1 logs are not in the backup, for they are damaged: table:{house.tables[0]}" in damaged.told
