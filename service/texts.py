@@ -21,7 +21,7 @@ from redis.asyncio import Redis
 from events.table import TextRef
 from service.auth.accounts import ERASED_KEY
 from service.auth.tokens import UNKNOWN
-from service.errors import KeyReused, NotFound, Stale, StoreDown, Unauthenticated
+from service.errors import Archived, KeyReused, NotFound, Stale, StoreDown, Unauthenticated
 from service.game import AnyTable, Refused
 from service.ids import derived, new_id
 from service.store import answered
@@ -61,7 +61,7 @@ class Texts:
         await self._keep(text, writing.author)
         try:
             yield text.ref
-        except (Refused, Stale, NotFound, KeyReused):
+        except (Refused, Stale, NotFound, KeyReused, Archived):
             # A repeat of what was stored is never refused: nothing names this text.
             with suppress(StoreDown):
                 await self._drop(text.id, writing.author)

@@ -104,6 +104,7 @@ def _links(games: Games) -> dict[str, str]:
         "How cards are shuffled, and how to check it": "/docs/shuffle",
         "Replay: any version, through any eyes, in words": "/docs/replay",
         "The record of a table, and how to check it": "/docs/record",
+        "Disputes, an arbiter's looks and rulings": "/docs/disputes",
         **{f"Rules of {game.title}": f"/v1/games/{game.name}/rules" for game in games},
     }
 

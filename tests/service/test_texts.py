@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from events.table import TextRef
 from service.auth.accounts import Accounts
-from service.errors import KeyReused, NotFound, Stale, StoreDown, Unauthenticated
+from service.errors import Archived, KeyReused, NotFound, Stale, StoreDown, Unauthenticated
 from service.game import Refused
 from service.tables import Once
 from service.texts import Texts, Writing
@@ -79,7 +79,7 @@ async def test_a_key_with_another_body_takes_nothing_from_the_first(store: Redis
     assert len(await keys(store)) == 2
 
 
-@pytest.mark.parametrize("refusal", [Refused("ended"), Stale(1, 2), NotFound(), KeyReused()])
+@pytest.mark.parametrize("refusal", [Refused("ended"), Stale(1, 2), NotFound(), KeyReused(), Archived()])
 async def test_what_is_refused_leaves_no_text(store: Redis, refusal: Exception) -> None:
     with pytest.raises(type(refusal)):
         await Said().by(Texts(store), refusal)
