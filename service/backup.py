@@ -46,7 +46,7 @@ PAGE: Final = 200
 LEAVES: Final = 500
 
 _TOLD = re.compile(rb"\{\d\d\}:told:")
-_DERIVED = re.compile(rb"inbox:|\{lobby\}:")
+_DERIVED = re.compile(rb"inbox:|\{(?:lobby|docket)\}:")
 _FOUND_ANEW = re.compile(
     rb"\{\d\d\}:(?:table|tournament|keys|gone|cursor|aside):|\{\d\d\}:(?:feed|streams|lease)$"
     rb"|transparency:|ticket:|presence:|reactors$|bells$|service:mark$"
