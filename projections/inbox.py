@@ -6,25 +6,30 @@ and a line in `_told`.
 
 Told are accounts. Who sits is told of every prompt, of the start and of the end; who has given a seat up, of the end
 and the place that came of it; the host, with a seat or without, of the start and the end, and that all seats are taken
-where play waits for the host. Who stood up before play has no part in the table any more. Bots' seats have no inbox.
+where play waits for the host; all of these of disputes, pauses, looks and rulings. Who stood up before play has no part
+in the table any more. Bots' seats have no inbox.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple, TypeAlias, TypedDict, assert_never
+from typing import NamedTuple, TypeAlias, TypedDict, assert_never
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from events.base import Entry, GameName, Id, Millis, PlayerId, Ruleset, Seat, Version
+from events.base import Entry, GameName, Id, Millis, PlayerId, Ruleset, Version
 from events.table import (
     Answered,
     Created,
+    DealReplayed,
+    DisputeFiled,
     Ended,
-    Outcome,
-    Place,
+    Looked,
+    Paused,
     Resigned,
+    Resumed,
+    Ruled,
     SeatLeft,
     Seats,
     SeatTaken,
@@ -32,69 +37,26 @@ from events.table import (
     StartRule,
     TurnBegan,
 )
+from projections.notices import (
+    AnyNotice,
+    DisputeNotice,
+    EndedNotice,
+    FilledNotice,
+    LookNotice,
+    PauseNotice,
+    ResumeNotice,
+    RulingNotice,
+    StartedNotice,
+    YouLeft,
+    YourTurn,
+    YouSat,
+)
 from projections.table import SeatView, Status
 
-Number = Annotated[int, Meta(ge=0, le=2**53, description="Counts the notices of an inbox.")]
-
-_Concerning: TypeAlias = Created | SeatTaken | SeatLeft | Started | TurnBegan | Answered | Resigned | Ended
+_Contest: TypeAlias = DisputeFiled | Paused | Resumed | Looked | Ruled | DealReplayed
+_Concerning: TypeAlias = Created | SeatTaken | SeatLeft | Started | TurnBegan | Answered | Resigned | Ended | _Contest
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _Concerning.__args__)
 _MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
-
-
-class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Something that concerns an account: what happened at a table by the decision that led to `version`, and when.
-
-    `number` is the notice's own in its inbox, 0 before it is there.
-    """
-
-    number: Number = 0
-    game: GameName
-    table: Id
-    version: Version
-    at: Millis
-
-
-class YouSat(Notice, frozen=True, kw_only=True, tag="seated"):
-    """You took a seat, by whichever of your tokens."""
-
-    seat: Seat
-
-
-class YouLeft(Notice, frozen=True, kw_only=True, tag="unseated"):
-    """You stood up before play; nothing more of this table concerns you, unless you are its host."""
-
-    seat: Seat
-
-
-class FilledNotice(Notice, frozen=True, kw_only=True, tag="table_filled"):
-    """All seats of your table are taken, and play waits for you, its host, to start it."""
-
-
-class StartedNotice(Notice, frozen=True, kw_only=True, tag="table_started"):
-    """Play began at a table where you sit, or that you host; `seat` is null for a host without one."""
-
-    seat: Seat | None
-
-
-class YourTurn(Notice, frozen=True, kw_only=True, tag="your_turn"):
-    """Your seat must act: a prompt went out to it, and `turn` is what your command answers."""
-
-    seat: Seat
-    turn: Version
-
-
-class EndedNotice(Notice, frozen=True, kw_only=True, tag="table_ended"):
-    """Play ended at a table where you sat or that you host, or was given up before it began.
-
-    `seat` is null for a host without one; `place` is null without a seat, and where nothing was played.
-    """
-
-    outcome: Outcome
-    seat: Seat | None
-    place: Place | None
-
-
-AnyNotice: TypeAlias = YouSat | YouLeft | FilledNotice | StartedNotice | YourTurn | EndedNotice
 
 
 class Told(NamedTuple):
@@ -107,7 +69,8 @@ class Told(NamedTuple):
 class Company(Struct, frozen=True, kw_only=True):
     """Who has a part in a table, and for whom it waits.
 
-    `since` is when the prompt that stands went out, or, before play, when a seat was last taken or left.
+    `prompted` are the seats whose prompt stands, also while play is paused. `since` is when that prompt went out or,
+    before play, when a seat was last taken or left.
     """
 
     game: GameName
@@ -117,9 +80,14 @@ class Company(Struct, frozen=True, kw_only=True):
     start: StartRule
     status: Status
     seats: tuple[SeatView, ...]
-    to_act: Seats
+    prompted: Seats
     turn: Version
     since: Millis
+
+    @property
+    def to_act(self) -> Seats:
+        """The seats that must act next: none while play is paused."""
+        return () if self.status == "paused" else self.prompted
 
     @property
     def waits_for_host(self) -> bool:
@@ -182,13 +150,15 @@ def add(company: Company | None, entry: bytes) -> tuple[Company | None, tuple[To
         return company, ()
     decision = _entry.decode(entry)
     told: list[Told] = []
+    resumed = False
     for raw in decision.events:
         if _tagged.decode(raw).type in _TAGS:
             event = _event.decode(raw)
+            resumed = resumed or isinstance(event, Resumed)
             company = _evolved(company, event, decision)
-            told += _told(company, event, _about(company, decision))
+            told += _told(company, event, decision.by.player or "", _about(company, decision))
     if company is not None:
-        told += _told_at_last(company, _about(company, decision))
+        told += _told_at_last(company, _about(company, decision), resumed=resumed)
     return company, tuple(told)
 
 
@@ -196,8 +166,8 @@ def _about(company: Company, decision: Entry[Raw, Raw]) -> _About:
     return {"game": company.game, "table": company.table, "version": decision.version, "at": decision.at}
 
 
-def _told(company: Company, event: _Concerning, about: _About) -> Iterator[Told]:
-    """Yield whom an event concerns, at the table as it is right after it."""
+def _told(company: Company, event: _Concerning, by: str, about: _About) -> Iterator[Told]:
+    """Yield whom an event concerns, at the table as it is right after it; `by` is who brought it about."""
     match event:
         case SeatTaken(seat, player, _, None):
             yield Told(player, YouSat(seat=seat, **about))
@@ -209,19 +179,41 @@ def _told(company: Company, event: _Concerning, about: _About) -> Iterator[Told]
             for account, own in company.people():
                 place = places[own] if own is not None else None
                 yield Told(account, EndedNotice(outcome=outcome, seat=own, place=place, **about))
-        case Created() | SeatTaken() | TurnBegan() | Answered() | Resigned():
+        case DisputeFiled() | Paused() | Resumed() | Looked() | Ruled():
+            yield from (Told(account, _contested(event, own, by, about)) for account, own in company.people())
+        case Created() | SeatTaken() | TurnBegan() | Answered() | Resigned() | DealReplayed():
             return
         case _:
             assert_never(event)
 
 
-def _told_at_last(company: Company, about: _About) -> Iterator[Told]:
+def _contested(
+    event: DisputeFiled | Paused | Resumed | Looked | Ruled, seat: int | None, by: str, about: _About
+) -> AnyNotice:
+    """Return what whoever has a part in a table is told of a dispute, a pause, a look or a ruling."""
+    match event:
+        case DisputeFiled(number, first, last, reason):
+            return DisputeNotice(dispute=number, player=by, first=first, last=last, reason=reason, **about)
+        case Paused():
+            return PauseNotice(**about)
+        case Resumed():
+            return ResumeNotice(**about)
+        case Looked(number, first, last, until):
+            return LookNotice(dispute=number, first=first, last=last, until=until, **about)
+        case Ruled(number, verdict, _, places):
+            place = places[seat] if places is not None and seat is not None else None
+            return RulingNotice(dispute=number, verdict=verdict, seat=seat, place=place, **about)
+        case _:
+            assert_never(event)
+
+
+def _told_at_last(company: Company, about: _About, *, resumed: bool) -> Iterator[Told]:
     """Yield whom a decision as a whole concerns: a prompt within it may have been answered for a silent seat."""
     match company.status:
         case "open" if company.waits_for_host and company.taken == len(company.seats):
             # A table that was full before can't have been added to without a seat being left, or play starting.
             yield Told(company.host, FilledNotice(**about))
-        case "playing" if company.turn == about["version"]:
+        case "playing" if resumed or company.turn == about["version"]:
             for seat in company.to_act:
                 sitting = company.seats[seat]
                 if sitting.player is not None and sitting.bot is None:
@@ -244,15 +236,23 @@ def _evolved(company: Company | None, event: _Concerning, decision: Entry[Raw, R
         case Started():
             return replace(company, status="playing")
         case TurnBegan(seats):
-            return replace(company, to_act=seats, turn=decision.version, since=decision.at)
+            return replace(company, prompted=seats, turn=decision.version, since=decision.at)
         case Answered(seat):
-            return replace(company, to_act=_without(company.to_act, seat))
+            return replace(company, prompted=_without(company.prompted, seat))
         case Resigned(seat):
             left = company.seats[seat]
-            company = replace(company, to_act=_without(company.to_act, seat))
+            company = replace(company, prompted=_without(company.prompted, seat))
             return _with(company, SeatView(seat, left.player, left.bot, resigned=True))
         case Ended():
-            return replace(company, status="ended", to_act=())
+            return replace(company, status="ended", prompted=())
+        case Paused():
+            return replace(company, status="paused")
+        case Resumed():
+            return replace(company, status="playing", since=decision.at)
+        case DealReplayed():
+            return replace(company, prompted=())
+        case DisputeFiled() | Looked() | Ruled():
+            return company
         case _:
             assert_never(event)
 
@@ -266,7 +266,7 @@ def _created(event: Created, decision: Entry[Raw, Raw]) -> Company:
         start=event.start,
         status="open",
         seats=tuple(SeatView(seat, None, None, resigned=False) for seat in range(event.seats)),
-        to_act=(),
+        prompted=(),
         turn=0,
         since=decision.at,
     )

@@ -28,7 +28,8 @@ from msgspec.structs import replace
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from projections.inbox import AnyNotice, Company, Told
+from projections.inbox import Company, Told
+from projections.notices import AnyNotice
 from service.auth.accounts import ERASED_KEY
 from service.errors import StoreDown
 from service.feeds import BELLS, RETRY_S, Bell

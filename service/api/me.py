@@ -8,7 +8,7 @@ from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import Meta, Struct
 
 from events.base import whole
-from projections.inbox import AnyNotice, Number
+from projections.notices import AnyNotice, Number
 from service.api.answers import answer, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.eventstream import (

@@ -17,7 +17,7 @@ from msgspec.structs import StructConfig
 
 from events import cards
 from events.base import END, By, Event, PlayerId, Seat
-from projections.inbox import Notice
+from projections.notices import Notice
 from service.api.frames import CommandMessage, Frame, SocketMessage, UnwatchMessage, WatchMessage
 from service.changes import LobbyChange
 from service.game import AnyGame

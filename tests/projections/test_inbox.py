@@ -11,9 +11,16 @@ from events.base import By, Entry
 from events.table import (
     Answered,
     Created,
+    DealReplayed,
+    DisputeFiled,
     Ended,
+    Looked,
     Opened,
+    Paused,
+    Places,
     Resigned,
+    Resumed,
+    Ruled,
     Scored,
     SeatLeft,
     SeatTaken,
@@ -23,6 +30,7 @@ from events.table import (
     StartRule,
     TableEvent,
     TurnBegan,
+    Verdict,
 )
 from projections.inbox import Company, Told, add
 from service.game import AnyTable
@@ -48,7 +56,8 @@ BEGUN: Decisions = (*OPENED, (taken(0, ADA),), (taken(1, BOB), Started((0, 1, 2)
 
 
 def entry(version: int, *events: TableEvent) -> bytes:
-    decision = Entry(1, f"table:{TABLE}", version, 1_000 + version, By(), None, None, None, "", events)
+    by = By(seat=1, player=BOB)
+    decision = Entry(1, f"table:{TABLE}", version, 1_000 + version, by, None, None, None, "", events)
     return msgspec.json.encode(decision)
 
 
@@ -83,6 +92,18 @@ def turn(seat: int, version: int) -> dict[str, Any]:
 def over(seat: int | None, place: int | None, outcome: str = "finished") -> dict[str, Any]:
     return {"type": "table_ended", "outcome": outcome, "seat": seat, "place": place}
 
+
+def ruled(verdict: Verdict, places: Places | None = None) -> TableEvent:
+    return Ruled(1, verdict, None, places, (), None, None)
+
+
+def ruling(verdict: Verdict, seat: int | None = None, place: int | None = None) -> dict[str, Any]:
+    return {"type": "ruling", "dispute": 1, "verdict": verdict, "seat": seat, "place": place}
+
+
+EVERYBODY = (ADA, BOB, HAL)
+DISPUTE = {"type": "dispute", "dispute": 1, "first": 2, "last": 3, "reason": "outage"}
+DISPUTED: Decisions = (*BEGUN, (DisputeFiled(1, 2, 3, "outage", None),))
 
 FACTS: dict[str, tuple[Decisions, list[tuple[str, dict[str, Any]]]]] = {
     "a table that is opened concerns nobody yet": (OPENED, []),
@@ -128,6 +149,28 @@ FACTS: dict[str, tuple[Decisions, list[tuple[str, dict[str, Any]]]]] = {
     "who gave a seat up is told of the end and the place": (
         (*BEGUN, (Resigned(0),), (TurnBegan((1,)),), (Ended("finished", (3, 1, 2)),)),
         [(ADA, over(0, 3)), (BOB, over(1, 1)), (HAL, over(None, None))],
+    ),
+    "all who have a part, of a dispute": (
+        (*BEGUN, (DisputeFiled(1, 2, 3, "outage", None),)),
+        [(account, {**DISPUTE, "player": BOB}) for account in (ADA, BOB, HAL)],
+    ),
+    "of a look": (
+        (*DISPUTED, (Looked(1, 2, 3, 9_000),)),
+        [(account, {"type": "look", "dispute": 1, "first": 2, "last": 3, "until": 9_000}) for account in EVERYBODY],
+    ),
+    "of a pause": ((*BEGUN, (Paused(),)), [(account, {"type": "pause"}) for account in EVERYBODY]),
+    "of no turn that comes while play is paused": ((*BEGUN, (Paused(),), (Resigned(0), TurnBegan((1,)))), []),
+    "of the end of a pause, and whose turn it is again": (
+        (*BEGUN, (Paused(),), (Resumed(),)),
+        [*((account, {"type": "resume"}) for account in EVERYBODY), (ADA, turn(0, 3))],
+    ),
+    "of a ruling that has a deal played again, and whose turn it is": (
+        (*DISPUTED, (ruled("replayed"), DealReplayed(1, 2), TurnBegan((1,)))),
+        [(ADA, ruling("replayed", 0)), (BOB, ruling("replayed", 1)), (HAL, ruling("replayed")), (BOB, turn(1, 5))],
+    ),
+    "of a ruling after the end, and the place that came of it": (
+        (*DISPUTED, (Ended("finished", (1, 2, 3)),), (ruled("corrected", (2, 1, 3)),)),
+        [(ADA, ruling("corrected", 0, 2)), (BOB, ruling("corrected", 1, 1)), (HAL, ruling("corrected"))],
     ),
     "a table given up before play": (
         ((created(), taken(0, ADA)), (Ended("abandoned", (None, None, None)),)),

@@ -7,7 +7,8 @@ from contextlib import aclosing
 import pytest
 from redis.asyncio import Redis
 
-from projections.inbox import Company, Told, YouSat
+from projections.inbox import Company, Told
+from projections.notices import YouSat
 from projections.table import SeatView
 from service.ids import new_id
 from service.inbox import KEPT, NOTHING, Inboxes, Page, Reached, bell_of
@@ -33,7 +34,7 @@ def company(table: str) -> Company:
         start="full",
         status="open",
         seats=(SeatView(0, ADA, None, resigned=False),),
-        to_act=(),
+        prompted=(),
         turn=0,
         since=0,
     )

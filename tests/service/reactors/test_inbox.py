@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from projections.inbox import AnyNotice, Company, add
+from projections.inbox import Company, add
+from projections.notices import AnyNotice
 from service.app import Service
 from service.auth.accounts import Accounts
 from service.errors import StoreDown
