@@ -14,6 +14,7 @@ import pytest
 from service.embedded import Embedded
 from tests.reacting import reacting
 from tests.served import Person, served
+from tests.service.api.conftest import appoint
 from tests.stores import asking
 
 EVENTS, TODO = "/v1/me/events", "/v1/me/todo"
@@ -258,3 +259,27 @@ def test_who_is_erased_has_no_stream_and_no_inbox_any_more(house: House, people:
     with asking(house.store) as client:
         assert client.exists(f"inbox:{bob.id}")
         assert not client.exists(f"inbox:{ada.id}")
+
+
+def test_a_pause_and_its_end_are_told_and_meanwhile_nothing_is_to_be_done(house: House, people: list[Person]) -> None:
+    *players, arbiter = people
+    appoint(house.store, arbiter, "arbiter")
+    path = opened(players[0], "chinkway", *players)
+    view = players[0].get(path).json()
+    (seat,) = view["to_act"]
+    prompted = players[seat]
+    assert [task["turn"] for task in prompted.get(TODO).json()["tasks"]] == [view["turn"]]
+    dispute = {"first": 1, "last": view["version"], "reason": "conduct"}
+    assert players[0].post(f"{path}/disputes", dispute).status_code == 201
+    assert arbiter.post(f"{path}/pause").status_code == 201
+    assert prompted.get(TODO).json()["tasks"] == []
+    assert arbiter.post(f"{path}/disputes/1/looks", {"first": 1, "last": 2}).status_code == 201
+    assert arbiter.post(f"{path}/disputes/1/ruling", {"verdict": "upheld"}).status_code == 201
+    assert [task["turn"] for task in prompted.get(TODO).json()["tasks"]] == [view["turn"]]
+    contest = ["dispute", "pause", "look", "ruling", "resume"]
+    for person in players:
+        turn = ["your_turn"] if person is prompted else []
+        expected = ["seated", "table_started", *turn, *contest, *turn]
+        notices = told(person, len(expected))
+        assert [notice["type"] for notice in notices] == expected
+        assert all(notice["turn"] == view["turn"] for notice in notices if notice["type"] == "your_turn")

@@ -3,10 +3,11 @@
 import pytest
 
 from service.app import Service
+from service.disputes.commands import Dispute, Rule
 from service.reactors.transparency import EndLogging
-from service.referee import Abandon
+from service.referee import Abandon, Resign
 from service.tables import Asked
-from tests.service.reactors.matches import GAME, HOST, connected, opened, stream_of
+from tests.service.reactors.matches import ADA, GAME, HOST, connected, opened, seated, stream_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("store")]
 
@@ -30,3 +31,20 @@ async def test_a_table_is_logged_when_it_has_ended_and_once(valkey_url: str) -> 
             (stream_of(table), ended.version, ended.head.hex())
         ]
         assert (await parts.transparency.inclusion(stream_of(table), ended.version)).holds()
+
+
+async def test_what_a_ruling_adds_after_the_end_is_logged_too(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        table = await opened(parts, *["anyone/1"] * 4)
+        await seated(parts, table, ADA)
+        asked = Asked(ADA, GAME, table.id)
+        await parts.tables.act(asked, Resign())
+        reactor = logging(parts)
+        await reactor.look(stream_of(table), 0)
+        ended = (await parts.tables.look(asked)).version
+        await parts.tables.act(asked, Dispute(first=1, last=ended, reason="mistake"))
+        await parts.tables.act(Asked("r" * 26, GAME, table.id), Rule(dispute=1, verdict="annulled"))
+        await reactor.look(stream_of(table), 0)
+        assert [leaf.version for leaf in (await parts.transparency.leaves(0, 10)).leaves] == [ended, ended + 2]
+        for version in (ended, ended + 2):
+            assert (await parts.transparency.inclusion(stream_of(table), version)).holds()
