@@ -11,6 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from events.base import By
+from service import disputes
 from service.actions import legal_now
 from service.app import Service
 from service.bots import Bot, Bots
@@ -74,6 +75,20 @@ async def test_five_bots_play_a_match_to_its_end(valkey_url: str) -> None:
         log = await ended(parts, table)
     assert len(log) > 10 * 52
     assert_each_chosen_once(parts, table, log)
+
+
+async def test_bots_sit_still_while_play_is_paused_and_go_on_when_it_is_resumed(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        paused = await opened(parts, *[ANYONE] * 5)
+        arbiter = Asked("j" * 26, GAME, paused.id)
+        at = (await parts.tables.act(arbiter, disputes.Pause())).decision.version
+        async with pursuing(parts, moves(parts)):
+            # Another table, of which the reactor hears later, is played to its end meanwhile.
+            await ended(parts, await opened(parts, *[ANYONE] * 5))
+            assert (await parts.tables.look(arbiter)).version == at
+            await parts.tables.act(arbiter, disputes.Resume())
+            log = await ended(parts, paused)
+    assert_each_chosen_once(parts, paused, log)
 
 
 async def test_a_person_plays_with_four_bots(valkey_url: str) -> None:
