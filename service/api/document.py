@@ -341,7 +341,7 @@ def _frames_of(game: AnyGame) -> object:
         | frames.LaggedFrame
         | frames.EndedFrame
         | frames.AnswerFrame
-        | frames.ErrorFrame[_problem_of(None)]  # type: ignore[misc] # the same
+        | frames.ErrorFrame[_problem_of(game)]  # type: ignore[misc] # the same
     )
 
 

@@ -31,7 +31,12 @@ SCOPE_OF_AS: Final = {"`as` a seat, or `all`": PERSON}
 def eyes(request: AnyRequest, who: Identity, parameter: Parameter) -> Wanted:
     """Return whose eyes are asked for; raise Malformed for what is nobody's, Forbidden as `SCOPE_OF_AS` says."""
     words: type[str] = parameter.kind  # type: ignore[assignment] # a choice among texts, which is one to msgspec
-    match query(request, parameter.name, words, ""):
+    return meant(query(request, parameter.name, words, ""), who)
+
+
+def meant(word: str, who: Identity) -> Wanted:
+    """Return whose eyes a word of `OfAny` means, "" one's own; raise Forbidden as `SCOPE_OF_AS` says."""
+    match word:
         case "":
             return None
         case "spectator":

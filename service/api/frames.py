@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from events.base import Decision, Id, Version
+from service.api.eyes import OfAny
 
 EVENT = TypeVar("EVENT")
 PROBLEM = TypeVar("PROBLEM")
@@ -31,11 +32,13 @@ Body = Annotated[Raw, Meta(description="Any JSON that the route takes or gives."
 class Watch(Struct, frozen=True, forbid_unknown_fields=True):
     """Send what happened at a table after a version, and what happens from then on.
 
-    A table that is watched already is from now on watched from there.
+    A table that is watched already is from now on watched from there. `as` says through whose eyes, where not your own,
+    as the parameter of the route of events does.
     """
 
     table: Id
     after: Version = 0
+    through: OfAny | UnsetType = field(default=UNSET, name="as")
 
 
 class Unwatch(Struct, frozen=True, forbid_unknown_fields=True):

@@ -32,12 +32,14 @@ from service.api.cors import Origins
 from service.api.edge import Edge
 from service.api.endpoint import Endpoint
 from service.api.eventstream import Streams, feed
+from service.api.eyes import meant
 from service.api.frames import OwnId, SocketCommand, SocketMessage, Unwatch, UnwatchedFrame, Watch, WatchedFrame
 from service.api.requests import KNOWN, AnyRequest, identity, parsed, stream_identity
 from service.api.websocket import LINE, PATH, RESTART, WebSocket
 from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
 from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
+from service.eyes import granted
 from service.live import Frame, Live
 from service.logs import FIELDS, Mark, marked
 from service.metrics import Counter, Gauge
@@ -267,7 +269,10 @@ class Socket:
         """Follow a table from a version on; one that is followed already is followed from there instead."""
         who = await identity(self._request)
         asked = await self._tables.asked(who.account, wanted.table)
-        version = (await self._tables.look(asked)).version
+        asked = asked._replace(eyes=meant("" if wanted.through is UNSET else wanted.through, who))
+        table = await self._tables.look(asked)
+        granted(table, asked.player, asked.eyes)
+        version = table.version
         if wanted.table not in self._watched and len(self._watched) >= MAX_WATCHED:
             message = f"A socket watches at most {MAX_WATCHED} tables; unwatch one first."
             raise TooMany(message, "watched-tables", MAX_WATCHED, None, 1)

@@ -22,7 +22,7 @@ from tests.sockets import Socket, opened
 ONLOOKERS = ("host", "onlooker")
 
 # Of what is refused so many calls are made at a step: others at the next.
-CALLS = 3
+CALLS = 5
 
 _MEMBERS = {"Idempotency-Key": "key", "If-Match": "if_match", "Prefer": "prefer"}
 # It says nothing but which request it was.
@@ -67,7 +67,8 @@ def nothing_hidden_is_sent(twins: Twins, stages: tuple[Stage, Stage], *games: st
             if version in twins.asked and version >= twins.first:
                 for number, one in enumerate(ears):
                     refused = [*_refused(posts, Moment(twins.match, table, one.seat))]
-                    for call in refused[(version + number) % CALLS :: max(len(refused) // CALLS, 1)]:
+                    stride = max(len(refused) // CALLS, 1)
+                    for call in refused[(version + number) % stride :: stride]:
                         for socket, somewhere in zip(one.sockets, pair.casts, strict=True):
                             socket.line.send(_message(call, somewhere.table))
                         one.alike(pair, 1, f"{call} at version {version}")

@@ -295,6 +295,25 @@ def test_a_watch_above_the_version_is_reset_to_it_and_goes_on(socket: Socket, ta
     assert socket.frame()["version"] == 2
 
 
+def test_a_table_is_watched_through_other_eyes_once_play_has_ended(company: Company, url: str) -> None:
+    table, bob = company.path.rpartition("/")[2], company.people[1]
+    with opened(url, bob.token) as socket:
+        socket.watch(table, 6)
+        for eyes in ("0", "all"):
+            socket.say({"watch": {"table": table, "as": eyes}})
+            assert socket.until(lambda frame: frame["type"] == "error")["problem"]["code"] == "not_ended"
+        for eyes in ("1", "spectator"):
+            socket.say({"watch": {"table": table, "as": eyes}})
+            assert socket.until(lambda frame: frame["type"] == "watched")["after"] == 0
+    for person in company.people[1:]:
+        assert person.post(f"{company.path}/commands", {"type": "table.resign"}).status_code == 201
+    with opened(url, bob.token) as socket:
+        socket.say({"watch": {"table": table, "as": "all"}})
+        assert socket.frame()["type"] == "watched"
+        shown = bob.get(f"{company.path}/events?as=all").json()["decisions"]
+        assert [frame["decision"] for frame in socket.frames(len(shown))] == shown
+
+
 def test_a_table_that_ended_is_told_and_ended_again(socket: Socket, table: str, ada: Person) -> None:
     ada.post(path_of(table), {"type": "table.abandon"})
     for _ in range(2):
