@@ -174,7 +174,8 @@ class Referee:
     def _decided(self, game: AnyGame, table: AnyTable, ask: Ask) -> Iterator[Event]:
         """Return what the rules of the game make of a command."""
         dealing = Dealing(self.chances, table)
-        events = game.decide(table.play, ask._replace(chance=dealing, forfeits=table.resigned))
+        rules = Ask(ask.by, ask.command, ask.at, dealing, table.resigned)
+        events = game.decide(table.play, rules)
         return dealing.stated(events) if table.ahead else events
 
 

@@ -204,10 +204,10 @@ class Driver:
     def move(self) -> Asked:
         """Choose what somebody does who may do something."""
         people = [seat for seat in self.table.taken if self.is_person(seat)]
+        if self.table.status != "ended" and people and self.random.random() < self.setup.resigning:
+            return self.of(self.random.choice(people), Resign())
         if self.table.status != "playing" or (self.setup.contest and self.random.random() < self.setup.contest):
             return self.contest()
-        if people and self.random.random() < self.setup.resigning:
-            return self.of(self.random.choice(people), Resign())
         unasked = [seat for seat in people if seat not in self.table.to_act and self.may_act(seat)]
         if unasked and self.random.random() < 1 / 2:
             seat = self.random.choice(unasked)

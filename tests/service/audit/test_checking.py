@@ -230,10 +230,8 @@ def test_a_deal_that_was_dealt_again_until_it_pleased_is_found() -> None:
     """Who leaves out the ruling must leave out the deal, or the numbers do not follow one another."""
     match = contested("kowah")
     entries = entries_of(match)
-    version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.deal_replayed"' in e)
-    number = b'"c":%d' % (65_536 * 2)
-    assert number in e
-    entries[version - 1] = e.replace(number, b'"c":%d' % (65_536 * 3))
+    *_, (version, e) = [(n, e) for n, e in enumerate(entries, 1) if b'"table.deal_replayed"' in e]
+    entries[version - 1] = re.sub(rb'"c":(\d+)', lambda m: b'"c":%d' % (int(m[1]) + 65_536), e)
     assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "decision")
 
 
