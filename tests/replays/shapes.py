@@ -1,7 +1,7 @@
 """What golden logs must hold: every kind of event and command with each of its fields, every value of every option.
 
 A shape is named by its path: `chinkway.declare.trump`, `table.ended.outcome=finished`, `chinkway.options.void=free`.
-Of a field that takes a few stated values, each is a shape.
+Of a field that takes a few stated values, each is a shape. A deal played again is one of each game: `chinkway again`.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, inspect
 
+from events.table import DealReplayed
 from service.game import AnyGame
 from service.referee import NEUTRAL
 from tests.laws.audience import events_of
@@ -32,6 +33,9 @@ BESIDES = frozenset(
     }
 )
 
+# What tells that a deal is played again.
+AGAIN = str(DealReplayed.__struct_config__.tag)
+
 # Shapes of values that no command leads to.
 UNREACHED = frozenset(
     {
@@ -45,7 +49,7 @@ def needed(game: AnyGame) -> frozenset[str]:
     """Return every shape that the game's golden logs must hold."""
     kinds = (*events_of(game), *game.command_types)
     options = {f"{game.name}.options.{name}={_told(v)}" for name, values in values_of(game).items() for v in values}
-    return frozenset(options.union(*(_of_kind(kind) for kind in kinds)))
+    return frozenset({f"{game.name} again"}.union(options, *(_of_kind(kind) for kind in kinds)))
 
 
 def needed_of_any() -> frozenset[str]:
@@ -90,7 +94,9 @@ def _of_match(match: Match) -> Iterator[str]:
         yield from _paths(entry["by"], "by")
         yield from ["key"] if entry["key"] else []
         for told in (entry["command"], *entry["events"]):
-            yield from _paths(told, told.pop("type"))
+            tag = told.pop("type")
+            yield from _paths(told, tag)
+            yield from [f"{match.game.name} again"] if tag == AGAIN else []
     yield from _paths(msgspec.to_builtins(match.setup.options), f"{match.game.name}.options")
 
 
