@@ -152,7 +152,8 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
         clock = sources.clock or utc_ms
         keyring = Keyring(redis, signer, clock)
         await keyring.enter()
-        log = Log(redis, durability=settings.durability, archive=archived(settings.archive))
+        archive = archived(settings.archive)
+        log = Log(redis, durability=settings.durability, archive=archive)
         attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
         inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
         texts = Texts(redis, secret)
@@ -185,7 +186,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             rates=Rates(settings.limits.requests, sources.monotonic_ns),
             proxies=Proxies(settings.trust),
             sign_ups=SignUps(redis, settings.limits.sign_ups, secret, clock),
-            erasing=Erasing(tables, attendance, presence, inboxes, texts, accounts, tokens),
+            erasing=Erasing(tables, attendance, presence, inboxes, texts, accounts, tokens, archive),
             lobby=lobby,
             changes=Changes(lobby, log),
             presence=presence,

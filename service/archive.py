@@ -14,6 +14,8 @@ and that the tombstone in the store names too. What the key index held is in the
     ArchiveAway     the place can't be reached, or does not have a file
     Broken          a file is not what was put there
 
+Beside the logs it remembers who was erased, `erased/<account>`, because it outlives a store that is lost.
+
 Left out: what is archived, and when (archiving.py); who reads what the store does not have any more (log.py).
 """
 
@@ -24,7 +26,7 @@ import os
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -42,6 +44,9 @@ from service.streams import Stored, broken, check_chain
 
 CACHED_BYTES: Final = 32 << 20
 """How much of what was read last is kept, by the bytes of its entries."""
+
+ERASED: Final = "erased"
+"""Where an empty file lies for each account that was erased, by its id."""
 
 _RETRIES: Final = 3
 _RETRYING: Final = timedelta(seconds=10)
@@ -158,7 +163,7 @@ class Archive:
 
     async def look(self) -> None:
         """Return if the place is there; raise ArchiveAway."""
-        with self._answering():
+        with self._answering(), suppress(StopAsyncIteration):
             await obstore.list(self._place(), chunk_size=1).__anext__()
 
     async def put(self, path: str, file: bytes) -> None:
@@ -173,6 +178,16 @@ class Archive:
         with self._answering():
             found = await obstore.get_async(self._place(), path)
             return bytes(await found.bytes_async())
+
+    async def note_erased(self, account: str) -> None:
+        """Note that an account was erased, for whoever fills a store from an older backup; raise ArchiveAway."""
+        await self.put(f"{ERASED}/{account}", b"")
+
+    async def erased(self) -> set[str]:
+        """Return the ids of all accounts that were noted as erased; raise ArchiveAway."""
+        with self._answering():
+            pages = obstore.list(self._place(), prefix=ERASED)
+            return {each["path"].rpartition("/")[2] for page in [found async for found in pages] for each in page}
 
     async def entries(self, stream: str, tombstone: bytes) -> list[Stored]:
         """Return all entries of a stream that this tombstone tells of; raise Broken or ArchiveAway.
@@ -225,8 +240,6 @@ class Archive:
     def _answering(self) -> Iterator[None]:
         try:
             yield
-        except StopAsyncIteration:
-            pass
         except (BaseError, OSError) as error:
             why = str(error).partition("\n")[0]
             raise ArchiveAway(f"The archive at {self.address} can't be used: {why}") from error

@@ -15,7 +15,7 @@ store has, the stream stays.
 Left out: the files themselves (archive.py), and how a stream comes back (`Log.restore`).
 """
 
-from typing import Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 from redis.asyncio import Redis
@@ -28,9 +28,6 @@ from service.store import answered, begin
 from service.streams import Stored, broken, check_chain, keys_of
 from service.tables import TableFold
 from service.walk import Walk
-
-WINDOW_MS: Final = 30 * 24 * 3_600_000
-"""How long after its end a table may be disputed."""
 
 Fate: TypeAlias = Literal["archived", "there", "live", "recent", "disputed", "changed"]
 """What became of a table: it went; it had gone before; it has not ended; its window has not passed; a dispute is open;

@@ -7,16 +7,20 @@ the door that all commands come in by. Its name and its tokens go last: whoever 
 again, and a repeat finishes what is left.
 """
 
+import logging
 from contextlib import suppress
 
+from service.archive import Archive
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
-from service.errors import Illegible
+from service.errors import ArchiveAway, Illegible
 from service.inbox import Inboxes
 from service.presence import Presence
 from service.tables import Tables
 from service.texts import Texts
+
+_journal = logging.getLogger(__name__)
 
 
 class Erasing:
@@ -31,8 +35,9 @@ class Erasing:
         texts: Texts,
         accounts: Accounts,
         tokens: Tokens,
+        archive: Archive | None = None,
     ) -> None:
-        """Take whatever knows something of an account."""
+        """Take whatever knows something of an account, and the archive, which remembers who was erased."""
         self._tables = tables
         self._attendance = attendance
         self._presence = presence
@@ -40,6 +45,7 @@ class Erasing:
         self._texts = texts
         self._accounts = accounts
         self._tokens = tokens
+        self._archive = archive
 
     async def erase(self, account: str) -> int:
         """Erase an account for good; return how many tables it may have had a part in. Raise StoreDown, and others."""
@@ -54,4 +60,14 @@ class Erasing:
         await self._texts.forget(account)
         await self._accounts.forget(account)
         await self._tokens.end_all(account)
+        await self._note(account)
         return len(tables)
+
+    async def _note(self, account: str) -> None:
+        """Have the archive know who was erased; where it is away, the next backup knows."""
+        if self._archive is None:
+            return
+        try:
+            await self._archive.note_erased(account)
+        except ArchiveAway as away:
+            _journal.warning("%s is erased, and no backup or archive knows it yet: %s", account, away)

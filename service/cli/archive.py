@@ -107,8 +107,9 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
             return await _all(log, Archiving(redis, log, archive, games, before), wanted)
         except ArchiveAway as away:
             raise Failed(f"{away}; what has not gone stays in the store") from None
-        except StoreDown:
-            raise Failed("The store does not answer any more; say it again to archive what is left") from None
+        except StoreDown as down:
+            why = down.__cause__ or down
+            raise Failed(f"The store does not let this go on: {why}; say it again to archive what is left") from None
         except ResponseError as error:
             raise Failed(f"The store does not let this user archive: {error}") from None
         finally:

@@ -23,8 +23,10 @@ from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say, told
 from service.clock import utc_ms
+from service.erasing import Erasing
 from service.errors import Illegible, Obstacle, StoreDown
 from service.games import Games
+from service.ids import is_id
 from service.log import Log
 from service.settings import Place
 from service.store import answered
@@ -168,11 +170,15 @@ async def _restored(place: Place, file: Path, games: Games) -> None:
     async with opened(place, "evenfold restore", create=True) as redis:
         if await redis.dbsize():
             raise Unusable("The store holds something already; a backup is restored into an empty one alone")
-        log = Log(redis, archive=archived(place.archive))
+        archive = archived(place.archive)
+        log = Log(redis, archive=archive)
         try:
             with _counting("logs and keys") as count:
                 await form.fill(redis, log, file, count)
-            await _erase(redis, log, games, _erased_in(file.with_name(ERASED_FILE)))
+            erased = _erased_in(file.with_name(ERASED_FILE)) | (
+                await archive.erased() if archive is not None else set()
+            )
+            await _erase(Accounts(redis), erasing(redis, log, games, archive), erased)
         except (StoreDown, Illegible) as obstacle:
             raise Failed(f"The store is filled in part, and must be emptied: {obstacle}") from None
         except ResponseError as error:
@@ -181,13 +187,12 @@ async def _restored(place: Place, file: Path, games: Games) -> None:
             await log.close()
 
 
-async def _erase(redis: Redis, log: Log, games: Games, erased: set[str]) -> None:
+async def _erase(accounts: Accounts, erasing: Erasing, erased: set[str]) -> None:
     """Erase whom the backup still knows and who was erased since it was made."""
-    accounts = Accounts(redis)
-    for account in sorted(erased):
+    for account in sorted(filter(is_id, erased)):
         if await accounts.named([account]) or not await accounts.is_condemned(account):
             try:
-                await erasing(redis, log, games, accounts).erase(account)
+                await erasing.erase(account)
             except (Obstacle, KeyError) as obstacle:
                 raise Failed(f"Account {account} is not erased altogether: {obstacle}") from None
             say(f"Account {account} was erased since the backup was made, and is erased again.")

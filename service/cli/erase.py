@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from redis.asyncio import Redis
 
 from service import bots
-from service.archive import archived
+from service.archive import Archive, archived
 from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
@@ -40,9 +40,10 @@ async def _erased(place: Place, account: str, games: Games) -> None:
     async with opened(place, "evenfold erase") as redis:
         accounts = Accounts(redis)
         called = await _name(accounts, account)
-        log = Log(redis, archive=archived(place.archive))
+        archive = archived(place.archive)
+        log = Log(redis, archive=archive)
         try:
-            tables = await erasing(redis, log, games, accounts).erase(account)
+            tables = await erasing(redis, log, games, archive).erase(account)
         except KeyError as unknown:
             raise Failed(f"{called} is not erased altogether; name the game of {unknown} with --games") from None
         except Obstacle as obstacle:
@@ -52,11 +53,12 @@ async def _erased(place: Place, account: str, games: Games) -> None:
         say(f"{called} is erased, and has no part any more in the {tables} tables where it may have had one.")
 
 
-def erasing(redis: Redis, log: Log, games: Games, accounts: Accounts) -> Erasing:
+def erasing(redis: Redis, log: Log, games: Games, archive: Archive | None) -> Erasing:
     """Return what erases accounts of a store."""
     # No request comes in here that could be repeated, so that nothing is derived from the secret.
     tables = Tables(log, games, bots.find(), secret=b"")
-    return Erasing(tables, Attendance(redis), Presence(redis), Inboxes(redis), Texts(redis), accounts, Tokens(redis))
+    known = Attendance(redis), Presence(redis), Inboxes(redis), Texts(redis), Accounts(redis), Tokens(redis)
+    return Erasing(tables, *known, archive)
 
 
 async def _name(accounts: Accounts, account: str) -> str:

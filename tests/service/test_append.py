@@ -130,6 +130,22 @@ async def test_a_tombstone_is_answered_before_anything_else(store: Redis, stream
     assert await store.xlen(keys.stream) == 1
 
 
+async def test_a_stream_is_put_back_by_the_tombstone_that_was_read_and_by_no_other(
+    store: Redis, stream: str, keys: Keys
+) -> None:
+    put_back = ("FCALL", f"{NAME}_restore", 5, *keys, stream, "archived", 2, b"e1", HEAD, b"e2", HEAD, "once", 1)
+    assert await ask(store, *put_back) == [b"changed"]
+    await store.set(keys.tombstone, "archived anew")
+    assert await ask(store, *put_back) == [b"changed"]
+    assert await store.keys() == [keys.tombstone.encode()]
+    await store.set(keys.tombstone, "archived")
+    assert await ask(store, *put_back) == [b"ok", 2]
+    assert await append(store, stream, 2, key="once") == [b"same", 1]
+    assert await append(store, stream, 2) == [b"ok", 3]
+    await store.set(keys.tombstone, "archived")
+    assert await ask(store, *put_back) == [b"there", 3]
+
+
 async def test_a_stream_with_a_hole_takes_no_more(store: Redis, stream: str, keys: Keys) -> None:
     for expected in range(3):
         await append(store, stream, expected)

@@ -174,6 +174,15 @@ async def test_a_place_that_is_away_keeps_the_stream_in_the_store(
     assert (await store.xlen(KEYS.stream), await store.exists(KEYS.tombstone)) == (len(MATCH.stored), 0)
 
 
+async def test_a_place_that_takes_no_file_keeps_the_stream_in_the_store(
+    parts: tuple[Archiving, Log], store: Redis, tmp_path: Path
+) -> None:
+    file_of(tmp_path).parent.write_text("in the way")
+    with pytest.raises(ArchiveAway):
+        await parts[0].consider(STREAM)
+    assert (await store.xlen(KEYS.stream), await store.exists(KEYS.tombstone)) == (len(MATCH.stored), 0)
+
+
 async def test_a_restored_stream_is_what_it_was_and_takes_entries_again(
     parts: tuple[Archiving, Log], store: Redis
 ) -> None:

@@ -88,11 +88,15 @@ def store_emptied(valkey_url: str) -> Iterator[Redis]:
 
 
 def archive(url: str, folder: Path, table: str) -> None:
-    async def consider() -> None:
-        async with archiving(url, folder) as (made, _):
-            assert (await made.consider(table_stream(table))).fate == "archived"
+    assert fate(url, folder, table) == "archived"
 
-    asyncio.run(consider())
+
+def fate(url: str, folder: Path, table: str) -> str:
+    async def consider() -> str:
+        async with archiving(url, folder) as (made, _):
+            return (await made.consider(table_stream(table))).fate
+
+    return asyncio.run(consider())
 
 
 def restore(url: str, folder: Path, table: str) -> None:
@@ -130,6 +134,19 @@ def test_a_command_is_refused_as_at_any_table_that_ended(valkey_url: str, tmp_pa
     archive(valkey_url, tmp_path / "archive", ended.table)
     after = ended.people[0].post(f"{ended.path}/commands", {"type": "table.resign"})
     assert (after.status_code, after.json()) == (409, before.json())
+
+
+def test_a_dispute_waits_until_the_table_is_restored(valkey_url: str, tmp_path: Path, ended: Ended) -> None:
+    archive(valkey_url, tmp_path / "archive", ended.table)
+    ada, dispute = ended.people[0], {"first": 1, "last": 2, "reason": "other", "text": "He peeked."}
+    for _ in range(2):
+        answer = ada.post(f"{ended.path}/disputes", dispute, Idempotency_Key="dispute")
+        assert (answer.status_code, answer.json()["code"]) == (409, "archived")
+    restore(valkey_url, tmp_path / "archive", ended.table)
+    filed = ada.post(f"{ended.path}/disputes", dispute, Idempotency_Key="dispute")
+    assert filed.status_code == 201, filed.text
+    assert fate(valkey_url, tmp_path / "archive", ended.table) == "disputed"
+    assert ada.post(f"{ended.path}/disputes", dispute, Idempotency_Key="dispute").content == filed.content
 
 
 def test_an_archive_that_is_away_or_damaged_is_told_and_nothing_is_said_not_to_be_there(

@@ -17,7 +17,7 @@ from service.cli.archive import Told
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.served import Person, served
-from tests.service.cli.processes import Called, run, until
+from tests.service.cli.processes import CLEAN, Called, command, run, until
 from tests.stores import asking, free_port
 
 TABLES = "/v1/kowah/tables"
@@ -113,6 +113,32 @@ def test_a_damaged_table_stays_and_is_named(called: Called, tables: list[str], v
         assert (outcome.code, told(outcome.printed).archived) == (1, 1)
         assert f"1 tables stay that something is wrong with: table:{tables[0]}" in outcome.told
         assert client.xlen(keys.stream) == 1
+
+
+def test_whoever_is_killed_while_archiving_has_lost_nothing_and_the_next_run_goes_on(
+    valkey_url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    place = ("--redis", valkey_url, "--archive", folder.as_uri())
+    with asking(valkey_url) as client:
+        client.flushall()
+        clock = Sources(clock=lambda: LONG_AGO)
+        with served(valkey_url, tmp_path / "keys", sources=clock, archive=folder.as_uri()) as url:
+            ada = Person(url)
+            tables = [opened(ada, ends=True) for _ in range(30)]
+            before = [ada.get(f"{TABLES}/{table}/events").content for table in tables]
+            for _ in range(3):
+                gone = len(list(client.scan_iter("*:gone:*")))
+                with subprocess.Popen(command("archive", *place), env=CLEAN, stderr=subprocess.DEVNULL) as process:
+                    until(lambda gone=gone: len(list(client.scan_iter("*:gone:*"))) > gone)  # type: ignore[misc] # mypy types no defaults
+                    process.kill()
+                assert [ada.get(f"{TABLES}/{table}/events").content for table in tables] == before
+            last = told(run("archive", *place, "--json").stdout)
+            assert last.archived + last.there == len(tables)
+            assert [ada.get(f"{TABLES}/{table}/events").content for table in tables] == before
+            assert list(client.scan_iter("*:table:*")) == []
+            ada.http.close()
 
 
 @pytest.fixture

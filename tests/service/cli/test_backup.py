@@ -168,6 +168,21 @@ def test_an_account_erased_after_a_backup_stays_erased(
         assert view["status"] == "ended"
 
 
+def test_the_archive_remembers_who_was_erased_where_the_store_is_lost(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    file = tmp_path / "backups" / "early.gz"
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    ada, be, cy = house.people
+    with served(house.store, house.keys, archive=house.archive) as url:
+        be.http.base_url = url
+        assert be.delete("/v1/me").status_code == 204
+    assert called("erase", ada.id, "--yes", "--redis", house.store, "--archive", house.archive).code == 0
+    place = ("--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+    assert called("restore", str(file), *place).code == 0
+    assert [other.exists(f"account:{person.id}") for person in (ada, be, cy)] == [0, 0, 1]
+
+
 def test_secrets_go_with_a_backup_only_when_asked_for(
     house: House, other: Redis, called: Called, tmp_path: Path
 ) -> None:
@@ -186,7 +201,7 @@ def test_secrets_go_with_a_backup_only_when_asked_for(
         assert (path.read_text(encoding="ascii"), path.stat().st_mode & 0o777) == (secret, 0o600)
 
 
-@pytest.mark.parametrize("how", ["cut", "flipped", "short", "none", "other", "log"])
+@pytest.mark.parametrize("how", ["cut", "flipped", "short", "none", "other", "log", "fewer"])
 def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
     house: House, other: Redis, called: Called, tmp_path: Path, how: str
 ) -> None:
@@ -199,6 +214,7 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
         "flipped": gzip.compress(b"".join(lines).replace(b'"version":2', b'"version":3')),
         "short": gzip.compress(b"".join(lines[:-1])),
         "none": b"",
+        "fewer": gzip.compress(b"".join(lines[:-2] + lines[-1:])),
         "log": gzip.compress(b"".join([*lines[:1], LOG_AS_A_KEY, *lines[1:]])),
         "other": gzip.compress(b'{"backup":2,"made":1}\n'),
     }[how]
