@@ -25,11 +25,10 @@ import logging
 import os
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -44,6 +43,8 @@ from service.streams import Stored, broken, check_chain
 
 CACHED_BYTES: Final = 32 << 20
 """How much of what was read last is kept, by the bytes of its entries."""
+
+T = TypeVar("T")
 
 ERASED: Final = "erased"
 """Where an empty file lies for each account that was erased, by its id."""
@@ -163,21 +164,21 @@ class Archive:
 
     async def look(self) -> None:
         """Return if the place is there; raise ArchiveAway."""
-        with self._answering(), suppress(StopAsyncIteration):
-            await obstore.list(self._place(), chunk_size=1).__anext__()
+        await self._asked(lambda place: next(iter(obstore.list(place, chunk_size=1)), None))
 
     async def put(self, path: str, file: bytes) -> None:
         """Put a file there and return when it is safe from a power cut; raise ArchiveAway."""
-        with self._answering():
-            await obstore.put_async(self._place(), path, file)
+
+        def put(place: ObjectStore) -> None:
+            obstore.put(place, path, file)
             if self._folder is not None:
-                await asyncio.to_thread(_synced, self._folder, self._folder / path)
+                _sync(self._folder, self._folder / path)
+
+        await self._asked(put)
 
     async def get(self, path: str) -> bytes:
         """Return a file as it lies there; raise ArchiveAway."""
-        with self._answering():
-            found = await obstore.get_async(self._place(), path)
-            return bytes(await found.bytes_async())
+        return await self._asked(lambda place: bytes(obstore.get(place, path).bytes()))
 
     async def note_erased(self, account: str) -> None:
         """Note that an account was erased, for whoever fills a store from an older backup; raise ArchiveAway."""
@@ -185,9 +186,8 @@ class Archive:
 
     async def erased(self) -> set[str]:
         """Return the ids of all accounts that were noted as erased; raise ArchiveAway."""
-        with self._answering():
-            pages = obstore.list(self._place(), prefix=ERASED)
-            return {each["path"].rpartition("/")[2] for page in [found async for found in pages] for each in page}
+        pages = await self._asked(lambda place: list(obstore.list(place, prefix=ERASED)))
+        return {each["path"].rpartition("/")[2] for page in pages for each in page}
 
     async def entries(self, stream: str, tombstone: bytes) -> list[Stored]:
         """Return all entries of a stream that this tombstone tells of; raise Broken or ArchiveAway.
@@ -236,10 +236,13 @@ class Archive:
             retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRYING},
         )
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
+    async def _asked(self, ask: Callable[[ObjectStore], T]) -> T:
+        """Ask the place, in a thread; raise ArchiveAway.
+
+        The library's own coroutines are left alone: what they leave to its threads aborts a process that ends then.
+        """
         try:
-            yield
+            return await asyncio.to_thread(lambda: ask(self._place()))
         except (BaseError, OSError) as error:
             why = str(error).partition("\n")[0]
             raise ArchiveAway(f"The archive at {self.address} can't be used: {why}") from error
@@ -262,7 +265,7 @@ def _size(entries: Sequence[Stored]) -> int:
     return sum(len(stored.e) for stored in entries)
 
 
-def _synced(folder: Path, file: Path) -> None:
+def _sync(folder: Path, file: Path) -> None:
     """Have a file and the folders that it lies in reach the disk."""
     for each in (file, *file.parents):
         descriptor = os.open(each, os.O_RDONLY)
