@@ -12,7 +12,7 @@ from tests.served import Person, served
 from tests.service.cli.processes import until
 
 ROUTES = [route for route in endpoints(games.find()) if 503 in route.errors]
-IDS = {"table": "0" * 26, "player": "0" * 26, "token": "0" * 26, "game": "chinkway", "page": "shuffle"}
+IDS = {"dispute": "1", "table": "0" * 26, "player": "0" * 26, "token": "0" * 26, "game": "chinkway", "page": "shuffle"}
 
 
 @pytest.fixture
