@@ -31,6 +31,7 @@ from service.auth.scopes import ARBITER, PLAY
 from service.disputes import MOST, Pause, Resume, Rule
 from service.disputes import Dispute as DisputeCommand
 from service.disputes import Look as LookCommand
+from service.errors import Malformed, NotFound
 from service.game import AnyGame, Command
 from service.texts import Texts, Writing, named_at
 from service.written import MAX_CHARACTERS, Text
@@ -346,7 +347,11 @@ def _texts(request: AnyRequest) -> Texts:
 
 def _number(request: AnyRequest) -> int:
     """Return the number of the dispute in a request's path."""
-    number: int = converted(request.path_params[DISPUTE.name], DisputeNumber, DISPUTE.name)
+    try:
+        number: int = converted(request.path_params[DISPUTE.name], DisputeNumber, DISPUTE.name)
+    except Malformed:
+        # As of any part of a path: what is no number of a dispute is of nothing.
+        raise NotFound from None
     return number
 
 

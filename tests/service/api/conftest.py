@@ -14,6 +14,16 @@ from service.auth.scopes import Scope
 from service.auth.tokens import Grant, Tokens
 from tests.served import Person, served
 
+NOWHERE = {
+    "dispute": "1",
+    "table": "0" * 26,
+    "player": "0" * 26,
+    "token": "0" * 26,
+    "game": "chinkway",
+    "page": "shuffle",
+}
+"""What the parts of a path may be, by their names in routes' templates: right in shape, and mostly of nothing."""
+
 
 @pytest.fixture(scope="session")
 def url(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

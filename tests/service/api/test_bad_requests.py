@@ -18,14 +18,14 @@ from service.api.endpoint import Endpoint, Parameter
 from service.api.examples import examples
 from service.api.requests import MAX_BODY
 from service.app import endpoints
+from service.auth.scopes import SCOPES
 from service.embedded import Embedded
 from tests.raw import Raw, RawLine, judge, line, request
 from tests.served import served
-from tests.service.api.conftest import Company, seated
+from tests.service.api.conftest import NOWHERE, Company, appoint, seated
 from tests.stores import everything
 
 ROUTES = endpoints(games.find())
-IDS = ["table", "player", "token", "game", "page"]
 JSON = "Content-Type: application/json"
 
 WRONG_IDS = [
@@ -83,9 +83,10 @@ def url(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 @pytest.fixture(scope="module")
-def company(url: str) -> Iterator[Company]:
-    """Give one table in play to all of these tests: none of them changes anything there."""
+def company(url: str, valkey_url: str) -> Iterator[Company]:
+    """Give one table in play to all of these tests: none of them changes anything there. Who moves may do anything."""
     with seated(url) as company:
+        appoint(valkey_url, company.mover, *SCOPES)
         yield company
 
 
@@ -93,7 +94,7 @@ def company(url: str) -> Iterator[Company]:
 def scene(url: str, valkey_url: str, company: Company) -> Iterator[Scene]:
     """Give a table in play; fail if anything that the store holds has changed when the test is through."""
     mover, table = company.mover, company.path.rpartition("/")[2]
-    parts = {"table": table, "player": mover.id, "token": "0" * 26, "game": "chinkway", "page": "shuffle"}
+    parts = {**NOWHERE, "table": table, "player": mover.id}
     before = everything(valkey_url)
     with line(url) as raw:
         yield Scene(raw, mover.token, parts)
@@ -210,7 +211,7 @@ def test_a_wish_that_is_none_is_malformed(scene: Scene, route: Endpoint) -> None
 
 @having(lambda route: "{" in route.path)
 def test_an_id_of_another_shape_is_of_nothing(scene: Scene, route: Endpoint) -> None:
-    for part in IDS:
+    for part in NOWHERE:
         if f"{{{part}}}" not in route.path:
             continue
         for wrong in WRONG_IDS:

@@ -13,7 +13,7 @@ from service.app import Sources, endpoints
 from service.settings import NO_LIMITS
 from tests.raw import Raw, exchanged, judge, line, request
 from tests.served import Person, served
-from tests.service.api.conftest import Company
+from tests.service.api.conftest import NOWHERE, Company
 
 ROUTES = endpoints(games.find())
 PAGE = "https://cards.example.org"
@@ -66,7 +66,7 @@ def shut(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_a_page_may_ask_for_every_route_with_all_that_it_takes(url: str, route: Endpoint) -> None:
-    path = route.path.format(table="0" * 26, player="0" * 26, token="0" * 26, game="chinkway", page="shuffle")
+    path = route.path.format(**NOWHERE)
     sent = [parameter.name for parameter in route.parameters if parameter.where == "header"]
     own = [*sent, *["Authorization"] * route.token, *["Content-Type"] * (route.body is not None)]
     answer = preflight(url, path, route.method, *own, "Traceparent", "X-Request-Id")

@@ -107,7 +107,7 @@ def test_a_ruling_closes_the_dispute_in_words(company: Company, arbiter: Person)
     assert (seen["ruling"]["verdict"], seen["ruling"]["text"]) == ("upheld", "Nothing was shown.")
     assert refusal(arbiter.post(f"{path}/ruling", UPHELD)) == (409, "dispute_closed")
     assert refusal(arbiter.post(f"{company.path}/disputes/2/ruling", UPHELD)) == (409, "no_such_dispute")
-    assert arbiter.post(f"{company.path}/disputes/none/ruling", UPHELD).status_code == 400
+    assert arbiter.post(f"{company.path}/disputes/none/ruling", UPHELD).status_code == 404
 
 
 def test_players_rule_on_nothing(company: Company) -> None:
