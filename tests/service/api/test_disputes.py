@@ -13,6 +13,7 @@ from tests.reacting import reacting
 from tests.served import Person
 from tests.service.api.conftest import Company, seated
 from tests.service.api.test_records import keys
+from tests.service.cli.processes import until
 
 WORDS = "He showed me his hand. ♠"
 CONDUCT = {"first": 2, "last": 3, "reason": "conduct", "text": WORDS}
@@ -165,11 +166,13 @@ def test_open_disputes_of_all_tables_are_listed_for_arbiters(
 def until_listed(arbiter: Person, company: Company, *numbers: int) -> list[dict[str, Any]]:
     """Return a table's open disputes once they are these, read a page of one at a time."""
     found: list[dict[str, Any]] = []
-    for _ in range(200):
-        found = [dispute for dispute in pages(arbiter) if dispute["table"] in company.path]
-        if [dispute["dispute"] for dispute in found] == [*numbers]:
-            return found
-    raise AssertionError(found)
+
+    def is_listed() -> bool:
+        found[:] = [dispute for dispute in pages(arbiter) if dispute["table"] in company.path]
+        return [dispute["dispute"] for dispute in found] == [*numbers]
+
+    until(is_listed)
+    return found
 
 
 def pages(arbiter: Person) -> Iterator[dict[str, Any]]:
