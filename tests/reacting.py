@@ -12,13 +12,13 @@ from service.settings import Settings
 
 
 @contextmanager
-def reacting(redis: str, keys: Path, *games: str) -> Iterator[None]:
+def reacting(redis: str, keys: Path, *games: str, archive: str | None = None) -> Iterator[None]:
     """Run every reactor on a store for a block, in a thread with a loop of its own; bots do not pause."""
     stop, ready = asyncio.Event(), threading.Event()
     loop = asyncio.new_event_loop()
 
     async def react() -> None:
-        async with service(Settings(redis=redis, keys=keys, games=games, bot_pause_ms=0)) as parts:
+        async with service(Settings(redis=redis, keys=keys, games=games, bot_pause_ms=0, archive=archive)) as parts:
             ready.set()
             await run(parts, stop)
 

@@ -37,6 +37,7 @@ async def parts(store: Redis, valkey_url: str, tmp_path: Path) -> AsyncIterator[
     async with archiving(valkey_url, tmp_path / "archive", NOW) as (made, log):
         await fill(log, MATCH.stored)
         yield made, log
+    await store.flushall()  # Nobody else's reactors know where the archive is.
 
 
 def file_of(tmp_path: Path) -> Path:

@@ -26,17 +26,18 @@ TABLES = "/v1/kowah/tables"
 @pytest.fixture
 def tables(valkey_url: str, tmp_path: Path) -> Iterator[list[str]]:
     """Give tables in the shared store: two that ended long ago, one that never began, one that ended now."""
+    (tmp_path / "archive").mkdir()
     with asking(valkey_url) as client:
         client.flushall()
-    (tmp_path / "archive").mkdir()
-    with served(valkey_url, tmp_path / "keys", sources=Sources(clock=lambda: LONG_AGO)) as url:
-        ada = Person(url)
-        old = [opened(ada, ends=True), opened(ada, ends=True), opened(ada, ends=False)]
-        ada.http.close()
-    with served(valkey_url, tmp_path / "keys") as url:
-        ada = Person(url)
-        yield [*old, opened(ada, ends=True)]
-        ada.http.close()
+        with served(valkey_url, tmp_path / "keys", sources=Sources(clock=lambda: LONG_AGO)) as url:
+            ada = Person(url)
+            old = [opened(ada, ends=True), opened(ada, ends=True), opened(ada, ends=False)]
+            ada.http.close()
+        with served(valkey_url, tmp_path / "keys") as url:
+            ada = Person(url)
+            yield [*old, opened(ada, ends=True)]
+            ada.http.close()
+        client.flushall()  # Nobody else's reactors know where the archive is.
 
 
 def opened(person: Person, *, ends: bool) -> str:

@@ -59,7 +59,7 @@ class House:
     def answers(self, url: str) -> list[bytes]:
         """Return what everybody is answered by a server."""
         paths = [f"{TABLES}/{table}{rest}" for table in (*self.tables, self.archived) for rest in ("", "/events")]
-        with served(url, self.keys, archive=self.archive) as at, reacting(url, self.keys):
+        with served(url, self.keys, archive=self.archive) as at, reacting(url, self.keys, archive=self.archive):
             got = []
             for person in self.people:
                 person.http.base_url = at
