@@ -12,12 +12,13 @@ from tests.archives import LONG_AGO
 from tests.deploy.store import Deployed, deployed
 from tests.served import Person, served
 from tests.service.cli.processes import run
+from tests.sizes import CI
 from tests.stores import BINARIES
 
 TABLES = "/v1/kowah/tables"
 
 
-@pytest.fixture(params=sorted(BINARIES))
+@pytest.fixture(params=sorted(BINARIES) if CI else ["valkey"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Deployed]:
     (tmp_path / "store").mkdir()
     with deployed(BINARIES[request.param], tmp_path / "store") as server:
