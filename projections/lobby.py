@@ -1,7 +1,7 @@
 """A table as the lobby lists it: what somebody wants to know who looks for a table to join or to watch.
 
 It is folded from the neutral events alone, so that no game is known here. Only few decisions change it: seats taken and
-left before play, the start, resignations, the end; `concerns` tells, without decoding them, those that may.
+left before play, the start, pauses, resignations, the end; `concerns` tells, without decoding them, those that may.
 """
 
 import re
@@ -13,10 +13,21 @@ from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
 from events.base import Entry, GameName, Id, Millis, PlayerId, Ruleset, Version
-from events.table import Chosen, Created, Ended, Resigned, SeatLeft, SeatTaken, Started, StartRule
+from events.table import (
+    Chosen,
+    Created,
+    Ended,
+    Paused,
+    Resigned,
+    Resumed,
+    SeatLeft,
+    SeatTaken,
+    Started,
+    StartRule,
+)
 from projections.table import SeatView, Status
 
-_CONCERNING = Created | SeatTaken | SeatLeft | Started | Resigned | Ended
+_CONCERNING = Created | SeatTaken | SeatLeft | Started | Paused | Resumed | Resigned | Ended
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
 _MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
 
@@ -92,6 +103,10 @@ def _evolved(summary: Summary | None, event: _CONCERNING, entry: Entry[Raw, Raw]
             return _seated(summary, SeatView(seat, left.player, left.bot, resigned=True), entry.version)
         case Started():
             return replace(summary, status="playing", started_at=entry.at, version=entry.version)
+        case Paused():
+            return replace(summary, status="paused", version=entry.version)
+        case Resumed():
+            return replace(summary, status="playing", version=entry.version)
         case Ended():
             return replace(summary, status="ended", version=entry.version)
 

@@ -36,7 +36,7 @@ from service.feeds import BELLS, ring
 from service.functions import is_missing, source
 from service.store import answered, begin
 
-LISTED: Final[tuple[Status, ...]] = ("open", "playing")
+LISTED: Final[tuple[Status, ...]] = ("open", "playing", "paused")
 """The statuses of tables in the lobby."""
 
 ANY: Final = "*"

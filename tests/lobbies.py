@@ -76,13 +76,16 @@ class House:
         chance = self.chance
         changed = replace(summary, version=summary.version + chance.randint(1, 3))
         what = chance.random()
-        if what < 0.15:
+        if what < 0.1 and changed.started_at is not None:
+            return replace(changed, status="playing" if changed.status == "paused" else "paused")
+        if what < 0.2:
             return replace(changed, status="ended")
         taken = [seat for seat in changed.seats if seat.player is not None]
-        if changed.status == "playing" and taken:
+        in_play = changed.status in {"playing", "paused"}
+        if in_play and taken:
             return _seated(changed, replace(chance.choice(taken), resigned=True))
         seat = chance.choice(changed.seats)
-        if what < 0.3 or changed.status == "playing":
+        if what < 0.3 or in_play:
             return replace(changed, status="playing", started_at=self.at)
         if seat.player is not None:
             return _seated(changed, SeatView(seat.seat, None, None, resigned=False))
@@ -144,7 +147,7 @@ class Wish:
         return not (
             summary.status == "ended"
             or (self.status is not None and summary.status != self.status)
-            or (self.started is not None and (summary.status == "playing") is not self.started)
+            or (self.started is not None and (summary.status != "open") is not self.started)
             or (self.open_seats is not None and free < self.open_seats)
             or (self.host is not None and summary.host != self.host)
             or (self.player is not None and self.player not in sitting)
@@ -165,7 +168,7 @@ def wished(house: House) -> Wish:
     game = perhaps(chance.choice([*GAMES]), 0.5)
     wish = Wish(
         game=None if game is None else game.name,
-        status=perhaps(chance.choice(["open", "playing"])),
+        status=perhaps(chance.choice(["open", "playing", "paused"])),
         started=perhaps(chance.random() < 0.5, 0.15),
         open_seats=perhaps(chance.randint(0, 4)),
         host=perhaps(chance.choice(house.people)),

@@ -38,7 +38,7 @@ MAX_OPTIONS: Final = 64
 JSON: Final = "application/json"
 HEADERS: Final = {"Cache-Control": "no-store", "Vary": "Accept"}
 
-Listing = Literal["open", "playing"]
+Listing = Literal["open", "playing", "paused"]
 Count = Annotated[int, Meta(ge=1, le=MAX_TABLES)]
 OpenSeats = Annotated[int, Meta(ge=0, le=MAX_SEATS)]
 Cursor = Annotated[str, Meta(pattern=whole(CURSOR), description="Where to read on; opaque.")]
@@ -207,7 +207,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         handler=tables,
         parameters=(
             Parameter("game", "query", GameName, "Only tables of this game."),
-            Parameter("status", "query", Listing, "Only tables that are open, or in play."),
+            Parameter("status", "query", Listing, "Only tables that are open, in play, or paused by an arbiter."),
             Parameter("started", "query", bool, "Only tables at which play has begun, or has not."),
             Parameter(
                 "open_seats", "query", OpenSeats, "Only tables where a person could take at least so many seats."

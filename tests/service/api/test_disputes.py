@@ -163,6 +163,17 @@ def test_open_disputes_of_all_tables_are_listed_for_arbiters(
         assert refusal(ada.get("/v1/disputes")) == (403, "forbidden")
 
 
+def test_a_paused_table_is_listed_as_such(url: str, valkey_url: str, tmp_path: Path, arbiter: Person) -> None:
+    with reacting(valkey_url, tmp_path), seated(url) as company:
+        ada = company.people[0]
+        mine = f"/v1/tables?player={ada.id}"
+        assert arbiter.post(f"{company.path}/pause").status_code == 201
+        until(lambda: ada.get(f"{mine}&status=paused").json()["tables"])
+        assert [table["status"] for table in ada.get(mine).json()["tables"]] == ["paused"]
+        assert arbiter.post(f"{company.path}/resume").status_code == 201
+        until(lambda: ada.get(f"{mine}&status=playing").json()["tables"])
+
+
 def until_listed(arbiter: Person, company: Company, *numbers: int) -> list[dict[str, Any]]:
     """Return a table's open disputes once they are these, read a page of one at a time."""
     found: list[dict[str, Any]] = []
