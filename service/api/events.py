@@ -28,10 +28,11 @@ from service.api.following import FOLLOW, Form
 from service.api.gameroutes import AFTER, TABLE, VIEW_HEADERS, GameRoutes, tables_of, typed
 from service.api.requests import AnyRequest, converted, header, query, stream_identity
 from service.auth.tokens import Identity
-from service.live import Frame, Live
+from service.live import Live
 from service.log import PAGE
 from service.presence import Presence
 from service.tables import Asked, Page, Tables
+from service.watched import Frame
 
 Count = Annotated[int, Meta(ge=1, le=PAGE)]
 EventId = Annotated[str, Meta(pattern=whole("(0|[1-9][0-9]{0,15})"), examples=["41"])]

@@ -40,11 +40,12 @@ from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
 from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
 from service.eyes import granted
-from service.live import Frame, Live
+from service.live import Live
 from service.logs import FIELDS, Mark, marked
 from service.metrics import Counter, Gauge
 from service.presence import Presence
 from service.tables import Asked, Tables
+from service.watched import Frame
 
 MAX_WATCHED: Final = 256
 """How many tables one socket may watch at once."""

@@ -15,13 +15,14 @@ from redis.asyncio import Redis
 from service import bots, games
 from service.embedded import Embedded
 from service.errors import Damaged, NotFound
-from service.live import PAGE, Frame, Live, Reading
+from service.live import PAGE, Live, Reading
 from service.log import Log
 from service.metrics import instruments
 from service.referee import Abandon, Create, Leave, Resign, Sit
 from service.store import connect
 from service.streams import keys_of, table_stream
 from service.tables import Asked, Tables
+from service.watched import Frame
 from tests.sizes import sized
 
 pytestmark = pytest.mark.anyio
@@ -202,7 +203,7 @@ async def test_what_was_answered_to_anyone_is_there_for_who_comes_then(one: Proc
 async def test_who_begins_far_back_reads_on_while_more_comes(
     one: Process, other: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.live.KEPT", KEPT)
+    monkeypatch.setattr("service.watched.KEPT", KEPT)
     table = await opened(one)
     await happen(one, table, KEPT + 2 * PAGE)
     reading = await other.live.open(asked(table), 0)
@@ -246,7 +247,7 @@ async def test_who_was_called_already_is_called_again_for_what_came_meanwhile(
     one: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one reader called in a turn, a decision comes before all have been called for the one before it."""
-    monkeypatch.setattr("service.live.SLICE", 1)
+    monkeypatch.setattr("service.watched.SLICE", 1)
     table = await opened(one)
     readings = [await one.live.open(asked(table), 1) for _ in range(1_000)]
     got: list[list[int]] = [[] for _ in readings]
@@ -381,7 +382,7 @@ async def test_a_cursor_above_the_version_is_told_where_to_start_from(one: Proce
 async def test_who_falls_behind_more_than_is_kept_is_sent_away_and_comes_again(
     one: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.live.KEPT", KEPT)
+    monkeypatch.setattr("service.watched.KEPT", KEPT)
     table = await opened(one)
     reading = await one.live.open(asked(table), 0)
     assert (await anext(reading)).version == 1

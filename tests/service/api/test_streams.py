@@ -505,7 +505,7 @@ def stalling(table: Table) -> Streamed:
 def test_who_stays_behind_for_too_long_is_sent_away_and_resumes(
     valkey_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.live.KEPT", KEPT)
+    monkeypatch.setattr("service.watched.KEPT", KEPT)
     app = create(Settings(redis=valkey_url, keys=tmp_path / "keys", limits=NO_LIMITS))
     with running(app, protocol=Narrow) as (url, _):
         ada = Person(url)

@@ -12,8 +12,8 @@ import pytest
 from service.api.connection import Connection
 from service.api.eventstream import BEAT_S, EVENT_STREAM, NDJSON, RETRY_MS
 from service.app import create
-from service.live import Kind
 from service.settings import NO_LIMITS, Limits, Settings
+from service.watched import Kind
 from tests.served import Person, running
 from tests.tree import ROOT
 
