@@ -19,7 +19,7 @@ Left out: how frames are written for a protocol, heartbeats, who may open how ma
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from service.eyes import granted
 from service.game import AnyTable
@@ -32,6 +32,15 @@ PAGE: Final = 50
 """How many decisions a reader who is far behind reads at once: so many at most are held for it alone."""
 
 
+class Besides(NamedTuple):
+    """What a reader wants besides play: what rulings bring after its end (`rulings`)."""
+
+    rulings: bool = False
+
+
+NOTHING: Final = Besides()
+
+
 class Live:
     """The tables that are read in this process."""
 
@@ -42,7 +51,7 @@ class Live:
         self._watched: dict[str, Watched] = {}
         tables.hear(self._hear)
 
-    async def open(self, asked: Asked, after: int) -> "Reading":
+    async def open(self, asked: Asked, after: int, besides: Besides = NOTHING) -> "Reading":
         """Begin to read a table after a version, through the eyes asked for; whoever opens a reading closes it.
 
         What was answered to anyone before this is there. Raise what `Tables.look` does, and Refused where the player
@@ -56,14 +65,14 @@ class Live:
         if watched is None:
             watched = self._watched[stream] = Watched(stream, table, self._tables, self._log)
         watched.readers += 1
-        return Reading(self, watched, asked, after)
+        return Reading(self, watched, asked, after, besides)
 
-    async def frames(self, asked: Asked, after: int) -> AsyncGenerator[Frame]:
-        """Yield what a player may see of a table after a version, as it comes, until it is `lagged` or `ended`.
+    async def frames(self, asked: Asked, after: int, besides: Besides = NOTHING) -> AsyncGenerator[Frame]:
+        """Yield what a player may see of a table after a version, as it comes, until it is `lagged` or all is told.
 
         Raise what `Tables.look` does, and Illegible or NotFound if the table's log comes to an evil end meanwhile.
         """
-        reading = await self.open(asked, after)
+        reading = await self.open(asked, after, besides)
         try:
             async for frame in reading:
                 yield frame
@@ -94,6 +103,7 @@ class Reading:
 
     __slots__ = (
         "_asked",
+        "_besides",
         "_called",
         "_cursor",
         "_feed",
@@ -101,11 +111,14 @@ class Reading:
         "_live",
         "_page",
         "_resets",
+        "_told_end",
         "_watched",
         "is_over",
     )
 
-    def __init__(self, live: Live, watched: Watched, asked: Asked, after: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 whose place it is, and where
+        self, live: Live, watched: Watched, asked: Asked, after: int, besides: Besides
+    ) -> None:
         self._live: Live | None = live
         self._watched = watched
         self._asked = asked
@@ -113,15 +126,17 @@ class Reading:
         self._resets = watched.resets
         self._page: deque[Kept] | None = None
         self._is_live = False
+        self._besides = besides
+        self._told_end = False
         self.is_over = False
         self._feed: Callable[[], bool] | None = None
         self._called: asyncio.Future[None] | None = None
 
     @property
     def has_ended(self) -> bool:
-        """Whether play has ended and the reader has been sent all of it."""
+        """Whether play has ended and the reader has been sent all that is wanted."""
         watched = self._watched
-        return watched.table.status == "ended" and self._cursor == watched.version
+        return not self._besides.rulings and watched.table.status == "ended" and self._cursor == watched.version
 
     @property
     def is_at_newest(self) -> bool:
@@ -155,13 +170,11 @@ class Reading:
             return None
         if self._resets != watched.resets or self._cursor > watched.version:
             self._resets, self._cursor, self._page = watched.resets, watched.version, None
+            self._told_end = False
             return word("reset", self._cursor)
         if self._cursor == watched.version:
             self._is_live = True
-            if watched.table.status != "ended":
-                return None
-            self.is_over = True
-            return word("ended", self._cursor)
+            return self._at_newest()
         kept = self._following()
         if kept is not None:
             self._cursor += 1
@@ -170,6 +183,14 @@ class Reading:
             self.is_over = True
             return word("lagged", self._cursor)
         return None
+
+    def _at_newest(self) -> Frame | None:
+        """Return what is told once all decisions have been taken."""
+        if self._watched.table.status != "ended" or self._told_end:
+            return None
+        self._told_end = True
+        self.is_over = not self._besides.rulings
+        return word("ended", self._cursor)
 
     async def feed(self, feed: Callable[[], bool]) -> None:
         """Have this called whenever there is more; return when it returns False, or fails.

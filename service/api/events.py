@@ -28,7 +28,7 @@ from service.api.following import FOLLOW, Form
 from service.api.gameroutes import AFTER, TABLE, VIEW_HEADERS, GameRoutes, tables_of, typed
 from service.api.requests import AnyRequest, converted, header, query, stream_identity
 from service.auth.tokens import Identity
-from service.live import Live
+from service.live import Besides, Live
 from service.log import PAGE
 from service.presence import Presence
 from service.tables import Asked, Page, Tables
@@ -39,11 +39,12 @@ EventId = Annotated[str, Meta(pattern=whole("(0|[1-9][0-9]{0,15})"), examples=["
 
 
 class _Following(NamedTuple):
-    """A stream that is wanted: of which table, after which version, as which media type."""
+    """A stream that is wanted: of which table, after which version, as which media type, with what besides play."""
 
     asked: Asked
     after: int
     media: str
+    besides: Besides
 
 
 LAST_EVENT_ID = Parameter(
@@ -51,6 +52,12 @@ LAST_EVENT_ID = Parameter(
     "header",
     EventId,
     "The id of the last event that came: as `after`, which it beats. Browsers send it when they come again.",
+)
+RULINGS = Parameter(
+    "rulings",
+    "query",
+    bool,
+    "Whether what goes on does so once play has ended, with disputes and what rulings bring.",
 )
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
 
@@ -75,12 +82,13 @@ class EventRoutes(GameRoutes):
 
             Besides `decision`s a stream tells `reset` (what you have does not count: look at the table anew, the stream
             goes on after this version), `lagged` (you were too slow: come again from this version) and `ended` (play
-            has ended). Who comes again after that with `Last-Event-ID` gets 204. More at `/docs/streams`.
+            has ended). Who comes again after that with `Last-Event-ID` gets 204. With `rulings=true` the stream goes on
+            after `ended`, with what is disputed and ruled then. More at `/docs/streams`.
 
             Once play has ended `as` shows them through the eyes of any seat, or with what `all` seats saw together.
             """,
             handler=self.events,
-            parameters=(TABLE, AFTER, LIMIT, FOLLOW, AS, LAST_EVENT_ID),
+            parameters=(TABLE, AFTER, LIMIT, FOLLOW, RULINGS, AS, LAST_EVENT_ID),
             answers={200: typed(Decisions, event_types), 204: None},
             media={NDJSON: (typed(Decision, event_types), Word), EVENT_STREAM: Events},
             errors=(400, 401, 403, 404, 406, 409, 429, 503),
@@ -101,8 +109,10 @@ class EventRoutes(GameRoutes):
         limit = query(request, "limit", Count, PAGE)
         form = Form(request)
         form.only_of_a_page(request, "limit")
+        form.only_where_it_goes_on(request, RULINGS.name)
+        besides = Besides(query(request, RULINGS.name, bool, default=False))
         if form.goes_on:
-            return await self._stream(request, who, _Following(asked, after, form.media))
+            return await self._stream(request, who, _Following(asked, after, form.media, besides))
         tables = tables_of(request)
         if form.media == NDJSON:
             first = await tables.decisions(asked, after, PAGE)
@@ -118,7 +128,7 @@ class EventRoutes(GameRoutes):
         streams: Streams = state.streams
         live: Live = state.live
         streams.admit(who.account)
-        reading = await live.open(wanted.asked, wanted.after)
+        reading = await live.open(wanted.asked, wanted.after, wanted.besides)
         presence: Presence = state.presence
         there = presence.attending(who.account, wanted.asked.table)
         if wanted.media == NDJSON:

@@ -33,12 +33,13 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
     """Send what happened at a table after a version, and what happens from then on.
 
     A table that is watched already is from now on watched from there. `as` says through whose eyes, where not your own,
-    as the parameter of the route of events does.
+    and `rulings` that it goes on after `ended`, as the parameters of the route of events do.
     """
 
     table: Id
     after: Version = 0
     through: OfAny | UnsetType = field(default=UNSET, name="as")
+    rulings: bool = False
 
 
 class Unwatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,7 +134,7 @@ class LaggedFrame(Frame, frozen=True, tag="lagged"):
 
 
 class EndedFrame(Frame, frozen=True, tag="ended"):
-    """Play has ended with `version`: the table is watched no more."""
+    """Play has ended with `version`: the table is watched no more, unless `rulings` are wanted."""
 
     table: Id
     version: Version

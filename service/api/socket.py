@@ -40,7 +40,7 @@ from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
 from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
 from service.eyes import granted
-from service.live import Live
+from service.live import Besides, Live
 from service.logs import FIELDS, Mark, marked
 from service.metrics import Counter, Gauge
 from service.presence import Presence
@@ -279,7 +279,7 @@ class Socket:
             raise TooMany(message, "watched-tables", MAX_WATCHED, None, 1)
         await self._leave(wanted.table)
         await self._tell("watched", frames.told(WatchedFrame(wanted.table, wanted.after, version)))
-        self._watched[wanted.table] = asyncio.create_task(self._follow(asked, wanted.after))
+        self._watched[wanted.table] = asyncio.create_task(self._follow(asked, wanted.after, Besides(wanted.rulings)))
 
     async def _unwatch(self, wanted: Unwatch) -> None:
         await identity(self._request)
@@ -297,12 +297,12 @@ class Socket:
             following.cancel()
             await asyncio.wait((following,))
 
-    async def _follow(self, asked: Asked, after: int) -> None:
-        """Send what happens at a table, until play ends there, or the client is too slow."""
+    async def _follow(self, asked: Asked, after: int, besides: Besides) -> None:
+        """Send what happens at a table, until all that is wanted is told, or the client is too slow."""
         table = asked.table
         with suppress(_Gone):
             try:
-                reading = await self._live.open(asked, after)
+                reading = await self._live.open(asked, after, besides)
                 async with aclosing(reading):
                     with self._presence.attending(asked.player, table):
                         await feed(self._line, reading, partial(_written, table))
