@@ -170,6 +170,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             presence=presence,
         )
         presence.begin(tables.has_part)
+        vouching = Records(log, tables, texts, signer, clock)
         parts = Service(
             settings=settings,
             redis=redis,
@@ -182,7 +183,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             vigil=vigil,
             tickets=Tickets(redis, tokens),
             streams=streams,
-            live=Live(log, tables),
+            live=Live(log, tables, vouching.vouch),
             rates=Rates(settings.limits.requests, sources.monotonic_ns),
             proxies=Proxies(settings.trust),
             sign_ups=SignUps(redis, settings.limits.sign_ups, secret, clock),
@@ -194,7 +195,7 @@ async def service(settings: Settings, sources: Sources = Sources()) -> AsyncIter
             todo=Todo(attendance, inboxes, log, known),
             watch=watch,
             sheets=shared,
-            records=Records(log, tables, texts, signer, clock),
+            records=vouching,
             keyring=keyring,
             stories=Stories(tables, accounts),
             texts=texts,

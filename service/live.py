@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Final, NamedTuple, Self
 
+from service.audit.checkpoints import Vouch
 from service.eyes import granted
 from service.game import AnyTable
 from service.log import Log
@@ -33,9 +34,10 @@ PAGE: Final = 50
 
 
 class Besides(NamedTuple):
-    """What a reader wants besides play: what rulings bring after its end (`rulings`)."""
+    """What a reader wants besides play: what rulings bring after its end; checkpoints of what was sent."""
 
     rulings: bool = False
+    checkpoints: bool = False
 
 
 NOTHING: Final = Besides()
@@ -44,10 +46,11 @@ NOTHING: Final = Besides()
 class Live:
     """The tables that are read in this process."""
 
-    def __init__(self, log: Log, tables: Tables) -> None:
-        """Read by this log, and hear what these tables learn."""
+    def __init__(self, log: Log, tables: Tables, vouch: Vouch) -> None:
+        """Read by this log, and hear what these tables learn; checkpoints are signed by `vouch`."""
         self._log = log
         self._tables = tables
+        self._vouch = vouch
         self._watched: dict[str, Watched] = {}
         tables.hear(self._hear)
 
@@ -63,7 +66,7 @@ class Live:
         stream = table_stream(asked.table)
         watched = self._watched.get(stream)
         if watched is None:
-            watched = self._watched[stream] = Watched(stream, table, self._tables, self._log)
+            watched = self._watched[stream] = Watched(stream, table, self._tables, self._log, self._vouch)
         watched.readers += 1
         return Reading(self, watched, asked, after, besides)
 
@@ -112,6 +115,7 @@ class Reading:
         "_page",
         "_resets",
         "_told_end",
+        "_vouched",
         "_watched",
         "is_over",
     )
@@ -128,6 +132,7 @@ class Reading:
         self._is_live = False
         self._besides = besides
         self._told_end = False
+        self._vouched = 0
         self.is_over = False
         self._feed: Callable[[], bool] | None = None
         self._called: asyncio.Future[None] | None = None
@@ -170,7 +175,7 @@ class Reading:
             return None
         if self._resets != watched.resets or self._cursor > watched.version:
             self._resets, self._cursor, self._page = watched.resets, watched.version, None
-            self._told_end = False
+            self._told_end, self._vouched = False, 0
             return word("reset", self._cursor)
         if self._cursor == watched.version:
             self._is_live = True
@@ -185,7 +190,12 @@ class Reading:
         return None
 
     def _at_newest(self) -> Frame | None:
-        """Return what is told once all decisions have been taken."""
+        """Return what is told once all decisions have been taken, None if that is told."""
+        if self._besides.checkpoints and self._vouched != self._cursor:
+            checkpoint = self._watched.checkpoint()
+            if checkpoint is not None:
+                self._vouched = self._cursor
+            return checkpoint  # The end is told after it: nobody leaves without the last one.
         if self._watched.table.status != "ended" or self._told_end:
             return None
         self._told_end = True

@@ -17,6 +17,7 @@ import msgspec
 from events.base import Entry, Event
 from projections import fold
 from projections.fold import Eyes, Projection
+from service.audit.checkpoints import Vouch
 from service.errors import Illegible, Obstacle, StoreDown
 from service.eyes import granted
 from service.feeds import RETRY_S, Bell
@@ -27,7 +28,7 @@ from service.metrics import Counter
 from service.streams import Receded, Stored, head_after
 from service.tables import Asked, Tables
 
-Kind = Literal["decision", "reset", "lagged", "ended"]
+Kind = Literal["decision", "checkpoint", "reset", "lagged", "ended"]
 
 KEPT: Final = 500
 """How many of a table's newest decisions are kept in memory for those who read it."""
@@ -35,18 +36,23 @@ KEPT: Final = 500
 SLICE: Final = 200
 """How many readers are called in one turn of the loop: commands and other tables come in between."""
 
+VOUCH_S: Final = 1.0
+"""How long after a checkpoint of a table the next one is signed: one for all readers, whatever happens meanwhile."""
+
 _encode = msgspec.json.Encoder().encode
 _journal = logging.getLogger(__name__)
 _written = Counter("evenfold_live_decisions_total", "Decisions written for readers, once for all who see the same.")
 
 
 class Frame(NamedTuple):
-    """What a reader is sent: a decision, or word of how the stream goes on.
+    """What a reader is sent: a decision, a checkpoint, or word of how the stream goes on.
 
-    kind     `decision`; `reset`: what came before does not count, the stream goes on after this version; `lagged`: the
-             reader was too slow and must come again from this version; `ended`: play has ended with this version
-    version  of the decision, or the one that the rest is told by
-    data     compact JSON: of a decision what `…/events` shows of it, else `{"version": n}`
+    kind     `decision`; `checkpoint` of the newest decision that was sent; `reset`: what came before does not count,
+             the stream goes on after this version; `lagged`: the reader was too slow and must come again from this
+             version; `ended`: play has ended with this version
+    version  of the decision or checkpoint, or the one that the rest is told by
+    data     compact JSON: of a decision what `…/events` shows of it, a checkpoint as `…/checkpoint` answers it, else
+             `{"version": n}`
     """
 
     kind: Kind
@@ -67,7 +73,7 @@ class Kept:
 class Watched:
     """A table that somebody reads: where it is, its newest decisions, and what keeps that up to date."""
 
-    def __init__(self, stream: str, table: AnyTable, tables: Tables, log: Log) -> None:
+    def __init__(self, stream: str, table: AnyTable, tables: Tables, log: Log, vouch: Vouch) -> None:  # noqa: PLR0913, PLR0917 what is watched, and by what
         self.stream = stream
         self.table = table
         self.version = table.version
@@ -79,6 +85,10 @@ class Watched:
         self._head = table.head
         self._tables = tables
         self._log = log
+        self._vouch = vouch
+        self._vouched: Frame | None = None
+        self._vouched_at = -VOUCH_S
+        self._vouching: asyncio.TimerHandle | None = None
         self._kept: deque[Kept] = deque()
         self._decoded: tuple[int, Entry[msgspec.Raw, Event]] | None = None
         self._eyes: tuple[AnyTable | None, int, Mapping[str, int | None]] = (None, 0, {})
@@ -94,6 +104,8 @@ class Watched:
         """Watch no more: what is under way ends by itself."""
         self._until_stopped.close()
         self._watching.cancel()
+        if self._vouching is not None:
+            self._vouching.cancel()
         if self._recalling is not None:
             self._recalling.cancel()
 
@@ -113,6 +125,24 @@ class Watched:
         if frame is None:
             frame = kept.shown[eyes] = self._written(kept.stored, eyes)
         return frame
+
+    def checkpoint(self) -> Frame | None:
+        """Return the checkpoint of the newest version; None while it is too soon for one, and the bell rings then."""
+        if self._vouched is not None and self._vouched.version == self.version:
+            return self._vouched
+        loop = asyncio.get_running_loop()
+        left_s = self._vouched_at + VOUCH_S - loop.time()
+        if left_s > 0:
+            if self._vouching is None:
+                self._vouching = loop.call_later(left_s, self._due)
+            return None
+        vouched = self._vouch(self.stream, self.version, self._head)
+        self._vouched, self._vouched_at = Frame("checkpoint", self.version, _encode(vouched)), loop.time()
+        return self._vouched
+
+    def _due(self) -> None:
+        self._vouching = None
+        self._tell()
 
     def kept_at(self, version: int) -> Kept | None:
         """Return the decision of a version, if it is kept."""
@@ -256,6 +286,7 @@ class Watched:
     def _begin_anew(self, table: AnyTable) -> None:
         self.table, self.version, self._head = table, table.version, table.head
         self.resets += 1
+        self._vouched = None
         self._kept.clear()
         self._decoded = None
         self._is_in_doubt = False

@@ -14,7 +14,7 @@ BEGINNING = b"retry: 1000\n:\n\n"
 
 
 class Event(NamedTuple):
-    """A server-sent event: its id, its name, its data."""
+    """A server-sent event: its id, which a checkpoint has none of (0), its name, its data."""
 
     id: int
     event: str
@@ -111,8 +111,9 @@ class Streamed:
 
 def _event(block: bytes) -> Event:
     fields = dict(line.split(b": ", 1) for line in block.split(b"\n"))
-    assert [*fields] == [b"id", b"event", b"data"]
-    return Event(int(fields[b"id"]), fields[b"event"].decode(), msgspec.json.decode(fields[b"data"]))
+    named = [] if fields[b"event"] == b"checkpoint" else [b"id"]
+    assert [*fields] == [*named, b"event", b"data"]
+    return Event(int(fields.get(b"id", 0)), fields[b"event"].decode(), msgspec.json.decode(fields[b"data"]))
 
 
 def streamed(

@@ -337,6 +337,7 @@ def _frames_of(game: AnyGame) -> object:
         frames.WatchedFrame
         | frames.UnwatchedFrame
         | frames.DecisionFrame[TableEvent | game.projection.events]  # type: ignore[name-defined] # known at run time
+        | frames.CheckpointFrame
         | frames.ResetFrame
         | frames.LaggedFrame
         | frames.EndedFrame

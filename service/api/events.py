@@ -27,6 +27,7 @@ from service.api.eyes import AS, SCOPE_OF_AS, eyes
 from service.api.following import FOLLOW, Form
 from service.api.gameroutes import AFTER, TABLE, VIEW_HEADERS, GameRoutes, tables_of, typed
 from service.api.requests import AnyRequest, converted, header, query, stream_identity
+from service.audit.checkpoints import CheckpointLine
 from service.auth.tokens import Identity
 from service.live import Besides, Live
 from service.log import PAGE
@@ -59,6 +60,12 @@ RULINGS = Parameter(
     bool,
     "Whether what goes on does so once play has ended, with disputes and what rulings bring.",
 )
+CHECKPOINTS = Parameter(
+    "checkpoints",
+    "query",
+    bool,
+    "Whether what goes on vouches for what it has sent, by a checkpoint after the newest decision.",
+)
 LIMIT = Parameter("limit", "query", Count, "At most so many decisions in a page of JSON.")
 
 
@@ -83,14 +90,15 @@ class EventRoutes(GameRoutes):
             Besides `decision`s a stream tells `reset` (what you have does not count: look at the table anew, the stream
             goes on after this version), `lagged` (you were too slow: come again from this version) and `ended` (play
             has ended). Who comes again after that with `Last-Event-ID` gets 204. With `rulings=true` the stream goes on
-            after `ended`, with what is disputed and ruled then. More at `/docs/streams`.
+            after `ended`, with what is disputed and ruled then. With `checkpoints=true` it tells `checkpoint` after the
+            newest decision, at most once a second. More at `/docs/streams`.
 
             Once play has ended `as` shows them through the eyes of any seat, or with what `all` seats saw together.
             """,
             handler=self.events,
-            parameters=(TABLE, AFTER, LIMIT, FOLLOW, RULINGS, AS, LAST_EVENT_ID),
+            parameters=(TABLE, AFTER, LIMIT, FOLLOW, RULINGS, CHECKPOINTS, AS, LAST_EVENT_ID),
             answers={200: typed(Decisions, event_types), 204: None},
-            media={NDJSON: (typed(Decision, event_types), Word), EVENT_STREAM: Events},
+            media={NDJSON: (typed(Decision, event_types), Word, CheckpointLine), EVENT_STREAM: Events},
             errors=(400, 401, 403, 404, 406, 409, 429, 503),
             ticketed=True,
             scope_of=SCOPE_OF_AS,
@@ -110,7 +118,11 @@ class EventRoutes(GameRoutes):
         form = Form(request)
         form.only_of_a_page(request, "limit")
         form.only_where_it_goes_on(request, RULINGS.name)
-        besides = Besides(query(request, RULINGS.name, bool, default=False))
+        form.only_where_it_goes_on(request, CHECKPOINTS.name)
+        besides = Besides(
+            rulings=query(request, RULINGS.name, bool, default=False),
+            checkpoints=query(request, CHECKPOINTS.name, bool, default=False),
+        )
         if form.goes_on:
             return await self._stream(request, who, _Following(asked, after, form.media, besides))
         tables = tables_of(request)
@@ -151,10 +163,17 @@ async def _lines(tables: Tables, asked: Asked, page: Page) -> AsyncIterator[byte
 @lru_cache(maxsize=1_024)
 def _event(frame: Frame) -> bytes:
     """Write a frame as a server-sent event: once for all who are sent the same at about the same time."""
-    return event_of(Sent(str(frame.version), frame.kind, frame.data))
+    # Whoever comes again goes on from a decision, which a checkpoint is not.
+    return event_of(Sent(None if frame.kind == "checkpoint" else str(frame.version), frame.kind, frame.data))
 
 
 @lru_cache(maxsize=1_024)
 def _line(frame: Frame) -> bytes:
     """Write a frame as a line of NDJSON; as `_event`."""
-    return frame.data + b"\n" if frame.kind == "decision" else encoded(Word(frame.kind, frame.version)) + b"\n"
+    match frame.kind:
+        case "decision":
+            return frame.data + b"\n"
+        case "checkpoint":
+            return b'{"type":"checkpoint",%b\n' % frame.data.removeprefix(b"{")
+        case kind:
+            return encoded(Word(kind, frame.version)) + b"\n"

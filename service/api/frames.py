@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from events.base import Decision, Id, Version
 from service.api.eyes import OfAny
+from service.audit.checkpoints import Checkpoint
 
 EVENT = TypeVar("EVENT")
 PROBLEM = TypeVar("PROBLEM")
@@ -33,13 +34,15 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
     """Send what happened at a table after a version, and what happens from then on.
 
     A table that is watched already is from now on watched from there. `as` says through whose eyes, where not your own,
-    and `rulings` that it goes on after `ended`, as the parameters of the route of events do.
+    `rulings` that it goes on after `ended`, `checkpoints` that they are told, as the parameters of the route of events
+    do.
     """
 
     table: Id
     after: Version = 0
     through: OfAny | UnsetType = field(default=UNSET, name="as")
     rulings: bool = False
+    checkpoints: bool = False
 
 
 class Unwatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,6 +122,14 @@ class DecisionFrame(Frame, Generic[EVENT], frozen=True, tag="decision"):
     decision: Decision[EVENT]
 
 
+class CheckpointFrame(Frame, frozen=True, tag="checkpoint"):
+    """What the service vouches for: the newest decision that was sent is that of `version`, as `checkpoint` says."""
+
+    table: Id
+    version: Version
+    checkpoint: Checkpoint
+
+
 class ResetFrame(Frame, frozen=True, tag="reset"):
     """The table has no such version as was asked for; what follows begins after `version`."""
 
@@ -166,10 +177,10 @@ _encode = msgspec.json.Encoder().encode
 _NOT_CARRIED = frozenset({b"content-type", b"content-length", b"cache-control", b"vary"})
 
 
-def of_table(kind: str, table: str, version: int, decision: bytes = b"") -> bytes:
-    """Return a frame of a table that is watched; `decision` is what one holds as JSON, empty for frames without one."""
+def of_table(kind: str, table: str, version: int, data: bytes = b"") -> bytes:
+    """Return a frame of a table that is watched; `data` is the JSON of the decision or checkpoint that it tells."""
     beginning = b'{"type":"%b","table":"%b","version":%d' % (kind.encode("ascii"), table.encode("ascii"), version)
-    return b'%b,"decision":%b}' % (beginning, decision) if decision else beginning + b"}"
+    return b'%b,"%b":%b}' % (beginning, kind.encode("ascii"), data) if data else beginning + b"}"
 
 
 def answered(own_id: str, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> bytes:

@@ -279,7 +279,8 @@ class Socket:
             raise TooMany(message, "watched-tables", MAX_WATCHED, None, 1)
         await self._leave(wanted.table)
         await self._tell("watched", frames.told(WatchedFrame(wanted.table, wanted.after, version)))
-        self._watched[wanted.table] = asyncio.create_task(self._follow(asked, wanted.after, Besides(wanted.rulings)))
+        besides = Besides(wanted.rulings, wanted.checkpoints)
+        self._watched[wanted.table] = asyncio.create_task(self._follow(asked, wanted.after, besides))
 
     async def _unwatch(self, wanted: Unwatch) -> None:
         await identity(self._request)
@@ -417,7 +418,8 @@ async def _ended(*tasks: asyncio.Task[object]) -> None:
 def _written(table: str, frame: Frame) -> bytes:
     """Return what is sent of a frame of a table."""
     _sent.add(frame.kind)
-    return frames.of_table(frame.kind, table, frame.version, frame.data if frame.kind == "decision" else b"")
+    data = frame.data if frame.kind in {"decision", "checkpoint"} else b""
+    return frames.of_table(frame.kind, table, frame.version, data)
 
 
 def _pattern_of(template: str) -> str:

@@ -4,7 +4,8 @@ A checkpoint says what version and head a stream had at a moment, and is signed.
 a log was cut or decided anew: whatever has these heads further on must have come by this one.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -32,6 +33,14 @@ class Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):
         public = keys.get(self.key)
         message = checkpoint_message(self.stream, self.version, bytes.fromhex(self.head), self.at)
         return public is not None and is_signed(public, message, bytes.fromhex(self.signature))
+
+
+class CheckpointLine(Checkpoint, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="checkpoint"):
+    """A checkpoint as a stream of lines tells it: by its type."""
+
+
+Vouch: TypeAlias = Callable[[str, int, bytes], Checkpoint]
+"""Returns the checkpoint of a stream that has a version and a head now."""
 
 
 def vouched(stream: str, version: int, head: bytes, at: int, signer: Signer) -> Checkpoint:  # noqa: PLR0913, PLR0917 what is signed, and by whom

@@ -29,7 +29,11 @@ class Records:
     async def checkpoint(self, asked: Asked) -> Checkpoint:
         """Vouch for a table as it stands now; raise NotFound."""
         table = await self._tables.look(asked)
-        return vouched(table_stream(table.id), table.version, table.head, self._clock(), self._signer)
+        return self.vouch(table_stream(table.id), table.version, table.head)
+
+    def vouch(self, stream: str, version: int, head: bytes) -> Checkpoint:
+        """Vouch for a stream that has this version and head now."""
+        return vouched(stream, version, head, self._clock(), self._signer)
 
     async def newest(self, asked: Asked) -> tuple[str, int]:
         """Return the stream of a table and its newest version; raise NotFound."""

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from service.audit.checking import Evidence, Report, check
-from service.audit.checkpoints import Checkpoint
+from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
 from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.cli.games import found
@@ -67,6 +67,7 @@ class Verdict(NamedTuple):
 
 
 _checkpoint = msgspec.json.Decoder(Checkpoint)
+_checkpoint_line: "msgspec.json.Decoder[Checkpoint]" = msgspec.json.Decoder(CheckpointLine)
 _inclusion: "msgspec.json.Decoder[Inclusion | Consistency]" = msgspec.json.Decoder(Inclusion)
 _consistency: "msgspec.json.Decoder[Inclusion | Consistency]" = msgspec.json.Decoder(Consistency)
 _tree = msgspec.json.Decoder(SignedTree)
@@ -92,7 +93,7 @@ def verify(wanted: Wanted) -> int:
     proofs = list(_kept("--proof", wanted.proofs, _inclusion, _consistency))
     evidence = Evidence(
         _keys(wanted.keys),
-        tuple(_kept("--checkpoint", wanted.checkpoints, _checkpoint)),
+        tuple(_kept("--checkpoint", wanted.checkpoints, _checkpoint, _checkpoint_line)),
         tuple(proof for proof in proofs if isinstance(proof, Inclusion)),
         tuple(_kept("--tree", wanted.trees, _tree)),
         tuple(proof for proof in proofs if isinstance(proof, Consistency)),

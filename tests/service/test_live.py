@@ -13,9 +13,12 @@ import pytest
 from redis.asyncio import Redis
 
 from service import bots, games
+from service.audit.checkpoints import Checkpoint, vouched
+from service.audit.signing import Signer
+from service.clock import utc_ms
 from service.embedded import Embedded
 from service.errors import Damaged, NotFound
-from service.live import PAGE, Live, Reading
+from service.live import PAGE, Besides, Live, Reading
 from service.log import Log
 from service.metrics import instruments
 from service.referee import Abandon, Create, Leave, Resign, Sit
@@ -31,6 +34,7 @@ GAMES = games.find()
 CHINKWAY = GAMES.ruled("chinkway/1")
 PEOPLE = tuple(f"{name:0<26}" for name in "abcde")
 ONLOOKER = f"{'z':0<26}"
+SIGNER = Signer(bytes(32))
 KEPT = 100
 """So few decisions are kept where more must come than are."""
 EVENTS = sized(1_000, 2_000, 10_000)
@@ -46,12 +50,16 @@ class Process(NamedTuple):
     live: Live
 
 
+def vouch(stream: str, version: int, head: bytes) -> Checkpoint:
+    return vouched(stream, version, head, utc_ms(), SIGNER)
+
+
 @asynccontextmanager
 async def started(store: Redis) -> AsyncIterator[Process]:
     """Give the tables of a process that has just started, and leave no task of it."""
     log = Log(store)
     tables = Tables(log, GAMES, bots.find(), secret=bytes(32), entropy=lambda count: bytes(range(count)))
-    live = Live(log, tables)
+    live = Live(log, tables, vouch)
     try:
         async with asyncio.timeout(60):
             yield Process(log, tables, live)
@@ -365,6 +373,63 @@ async def test_a_stream_says_that_play_has_ended_and_ends(one: Process) -> None:
     assert last == word("ended", 4)
     assert await take_all(one, table, ONLOOKER, 4) == [last]
     assert await take_all(one, table, ONLOOKER, 3) == [frames[-1], last]
+
+
+async def test_a_checkpoint_is_signed_once_for_all_who_read_and_not_for_each_version(
+    one: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.watched.VOUCH_S", 3_600)
+    table = await opened(one)
+    besides = Besides(checkpoints=True)
+    readings = [await one.live.open(asked(table, player), 0, besides) for player in (ONLOOKER, *PEOPLE)]
+    taken = [await take(reading, 2) for reading in readings]
+    assert {(first.kind, second.kind) for first, second in taken} == {("decision", "checkpoint")}
+    assert len({second for _, second in taken}) == 1
+    await happen(one, table, 20)
+    for reading in readings:
+        assert [frame.version for frame in await take(reading, 20)] == [*range(2, 22)]
+        assert reading.take() is None
+        await reading.aclose()
+
+
+async def test_a_checkpoint_that_was_too_soon_comes_later_to_who_rests_and_who_waits_and_before_the_end(
+    one: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.watched.VOUCH_S", 0.05)
+    table = await opened(one)
+    besides = Besides(checkpoints=True)
+    waiting = await one.live.open(asked(table), 1, besides)
+    resting = await one.live.open(asked(table), 1, besides)
+    got: list[Frame] = []
+
+    def feed() -> bool:
+        while (frame := resting.take()) is not None:
+            got.append(frame)
+        return resting.is_at_newest
+
+    assert feed()
+    fed = asyncio.create_task(resting.feed(feed))
+    await happen(one, table, 3)
+    await one.tables.act(asked(table, PEOPLE[0]), Abandon())
+    frames = [frame async for frame in waiting]
+    await fed
+    for told in (frames, got):
+        assert [frame.version for frame in told if frame.kind == "decision"] == [2, 3, 4, 5]
+        assert [(frame.kind, frame.version) for frame in told[-2:]] == [("checkpoint", 5), ("ended", 5)]
+    checkpoint = msgspec.json.decode(frames[-2].data, type=Checkpoint)
+    assert checkpoint.is_signed_by({SIGNER.id: SIGNER.public})
+    assert checkpoint.head == msgspec.json.decode(frames[-3].data)["head"]
+    await waiting.aclose()
+    await resting.aclose()
+
+
+async def test_who_wants_rulings_is_told_the_end_once_and_waits_on(one: Process) -> None:
+    table = await opened(one)
+    await one.tables.act(asked(table, PEOPLE[0]), Abandon())
+    reading = await one.live.open(asked(table), 1, Besides(rulings=True))
+    assert [frame.kind for frame in await take(reading, 2)] == ["decision", "ended"]
+    assert (reading.take(), reading.is_over, reading.is_at_newest, reading.has_ended) == (None, False, True, False)
+    await reading.aclose()
 
 
 async def test_a_cursor_above_the_version_is_told_where_to_start_from(one: Process) -> None:

@@ -1,5 +1,6 @@
-"""What streams and sockets tell besides play to who asks for it: what rulings bring after the end."""
+"""What streams and sockets tell besides play to who asks for it: what rulings bring after the end, and checkpoints."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from service.api.eventstream import EVENT_STREAM, NDJSON
 from tests.served import Person
 from tests.service.api.conftest import Company
-from tests.service.api.test_dispute_story import PEEKED, posted
+from tests.service.api.test_dispute_story import PEEKED, posted, verified
 from tests.sockets import opened
 from tests.streamed import lined, streamed
 
@@ -83,8 +84,56 @@ def test_without_that_nothing_comes_after_the_end(ended: Company, url: str, arbi
     assert answer.status_code == 204
 
 
-@pytest.mark.parametrize("name", ["rulings"])
+@pytest.mark.parametrize("name", ["rulings", "checkpoints"])
 @pytest.mark.parametrize("media", ["application/json", NDJSON])
 def test_what_ends_has_nothing_besides(company: Company, media: str, name: str) -> None:
     answer = company.people[0].get(f"{company.path}/events?{name}=true", Accept=media)
     assert (answer.status_code, answer.json()["field"]) == (400, name)
+
+
+# --- Checkpoints ---
+
+
+def test_checkpoints_of_a_stream_hold_a_record_to_what_was_told(
+    company: Company, url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("service.watched.VOUCH_S", 0)
+    ada, before = company.people[0], newest(company)
+    kept: list[dict[str, Any]] = []
+    with streamed(url, f"{company.path}/events?checkpoints=true&after={before - 1}", ada.token) as stream:
+        decision, checkpoint = stream.events(2)
+        assert (decision.event, checkpoint.event, checkpoint.id) == ("decision", "checkpoint", 0)
+        assert checkpoint.data["version"] == decision.id == before
+        assert checkpoint.data["head"] == decision.data["head"]
+        told = ada.get(f"{company.path}/checkpoint").json()
+        timeless = {"stream", "version", "head", "key"}
+        assert [*checkpoint.data] == [*told]
+        assert {name: checkpoint.data[name] for name in timeless} == {name: told[name] for name in timeless}
+        kept.append(checkpoint.data)
+        for person in company.people[1:]:
+            posted(person, f"{company.path}/commands", {"type": "table.resign"})
+        *_, last, end = rest = stream.rest()
+    assert (last.event, end.event, last.data["version"]) == ("checkpoint", "ended", end.id)
+    kept += [event.data for event in rest if event.event == "checkpoint"]
+    report = verified(url, ada, company, kept, tmp_path)
+    assert report["checkpoints"] == len(kept) > 1
+    assert kept[-1]["version"] == report["versions"]
+
+
+def test_lines_are_taken_by_verify_as_they_are(ended: Company, url: str, tmp_path: Path) -> None:
+    ada = ended.people[0]
+    with lined(url, f"{ended.path}/events?follow=true&checkpoints=true", ada.token) as stream:
+        *_, last, end = stream.rest_of_lines()
+    assert (last["type"], end["type"], last["version"]) == ("checkpoint", "ended", end["version"])
+    assert verified(url, ada, ended, [last], tmp_path)["checkpoints"] == 1
+
+
+def test_a_socket_tells_checkpoints_of_each_table(company: Company, url: str) -> None:
+    table, version = company.path.rpartition("/")[2], newest(company)
+    with opened(url, company.people[0].token) as socket:
+        socket.say({"watch": {"table": table, "after": version - 1, "checkpoints": True}})
+        _, decision, told = socket.frames(3)
+    assert (told["type"], told["table"], told["version"]) == ("checkpoint", table, version)
+    head = decision["decision"]["head"]
+    stated = told["checkpoint"]
+    assert (stated["stream"], stated["version"], stated["head"]) == (f"table:{table}", version, head)

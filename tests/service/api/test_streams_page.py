@@ -12,6 +12,7 @@ import pytest
 from service.api.connection import Connection
 from service.api.eventstream import BEAT_S, EVENT_STREAM, NDJSON, RETRY_MS
 from service.app import create
+from service.audit.checkpoints import CheckpointLine
 from service.settings import NO_LIMITS, Limits, Settings
 from service.watched import Kind
 from tests.served import Person, running
@@ -50,14 +51,17 @@ def below(path: str) -> str:
     return path.removeprefix("/v1")
 
 
-def test_the_lines_for_curl_show_what_is_shown_below_them(url: str, ada: Person) -> None:
+def test_the_lines_for_curl_show_what_is_shown_below_them(url: str, ada: Person, tmp_path: Path) -> None:
     told = []
     for block in fenced("sh"):
         variables = {"api": f"{url}/v1", "table": below(ended(ada)), "token": ada.token, "PATH": "/usr/bin:/bin"}
-        told.append(
-            subprocess.run(["sh", "-c", block], env=variables, capture_output=True, text=True, check=True).stdout
+        ran = subprocess.run(
+            ["sh", "-c", block], env=variables, cwd=tmp_path, capture_output=True, text=True, check=True
         )
-    events, lines = told
+        told.append(ran.stdout)
+    events, lines, _ = told
+    (kept,) = (tmp_path / "kept.ndjson").read_text().splitlines()
+    assert msgspec.json.decode(kept, type=CheckpointLine).version == 3
     (shown,) = fenced("events")
     assert events.startswith(f'retry: {RETRY_MS}\n:\n\nid: 2\nevent: decision\ndata: {{"version":2,')
     assert shown.startswith(f'retry: {RETRY_MS}\n:\n\nid: 2\nevent: decision\ndata: {{"version":2,')
