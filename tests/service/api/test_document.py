@@ -418,6 +418,7 @@ def test_decisions_come_as_a_page_or_one_a_line() -> None:
     assert content["application/x-ndjson"]["schema"]["oneOf"] == [
         {"$ref": "#/components/schemas/chinkway.Decision"},
         {"$ref": "#/components/schemas/Word"},
+        {"$ref": "#/components/schemas/CheckpointLine"},
     ]
     assert content["text/event-stream"]["schema"]["contentMediaType"] == "text/event-stream"
     assert "line" in content["application/x-ndjson"]["schema"]["description"]

@@ -11,6 +11,7 @@ from service.app import Sources
 from service.disputes import LOOK_MS
 from tests.served import Person, served
 from tests.service.api.conftest import Company, appoint, seated
+from tests.sockets import opened
 
 FIRST, LAST = 4, 6
 NDJSON = "application/x-ndjson"
@@ -30,6 +31,7 @@ class Clock:
 class Contested:
     """A table in play with a dispute, an arbiter who looks at versions FIRST to LAST of it, and one who does not."""
 
+    url: str
     company: Company
     clock: Clock
     ruth: Person
@@ -58,7 +60,7 @@ def contested(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
         ruth, rob = Person(url, "Ruth"), Person(url, "Rob")
         for arbiter in (ruth, rob):
             appoint(valkey_url, arbiter, "arbiter")
-        yield Contested(company, clock, ruth, rob)
+        yield Contested(url, company, clock, ruth, rob)
         for arbiter in (ruth, rob):
             arbiter.http.close()
 
@@ -156,6 +158,15 @@ def test_a_stream_shows_nothing_by_a_look(contested: Contested, media: str) -> N
         ).status_code
         == 409
     )
+
+
+def test_a_socket_shows_nothing_by_a_look_either(contested: Contested) -> None:
+    contested.looks()
+    table = contested.path.rpartition("/")[2]
+    with opened(contested.url, contested.ruth.token) as socket:
+        for eyes in ("1", "all"):
+            socket.say({"watch": {"table": table, "after": FIRST - 1, "as": eyes}})
+            assert socket.frame()["problem"]["code"] == "not_ended"
 
 
 def test_everybody_is_told_of_a_look_at_once_and_an_arbiter_who_plays_gets_none(
