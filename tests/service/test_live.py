@@ -521,6 +521,26 @@ async def test_readers_begin_anew_where_others_stand_in_the_place_of_what_they_w
     await reading.aclose()
 
 
+async def test_what_stands_in_the_place_of_what_was_vouched_for_is_vouched_for_anew(
+    one: Process, store: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.watched.VOUCH_S", 0)
+    table = await opened(one)
+    await happen(one, table, 2)
+    reading = await one.live.open(asked(table), 3, Besides(checkpoints=True))
+    assert ((await anext(reading)).kind, reading.take()) == ("checkpoint", None)
+    await cut(store, table, 2)
+    async with started(store) as other:
+        await happen(other, table, 1)
+        told = await anext(reading)
+        assert told.kind == "reset"
+        while (told.kind, told.version) != ("checkpoint", 3):
+            told = await anext(reading)
+        head = (await other.tables.look(asked(table))).head.hex()
+    assert msgspec.json.decode(told.data, type=Checkpoint).head == head
+    await reading.aclose()
+
+
 async def test_what_does_not_follow_on_what_was_shown_is_never_shown_as_if_it_did(store: Redis) -> None:
     """The store comes back with other entries, and one more: all that a process can go by is that it is not chained."""
     async with started(store) as one:
