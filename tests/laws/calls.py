@@ -127,6 +127,8 @@ def _values(parameter: Parameter, moment: Moment) -> Sequence[str]:
         "first": (0,),
         "second": (0,),
         "follow": ("false",),
+        "rulings": ("true",),
+        "checkpoints": ("true",),
         # A stranger's eyes, one's own or, without a seat, the first one's, those of the next seat, and those of all.
         "as": ("spectator", moment.seat or 0, ((moment.seat or 0) + 1) % seats, "all"),
         "Last-Event-ID": (version // 2, version - 1, version),
