@@ -75,8 +75,9 @@ class Visitor:
         if str(case.query.get("follow")).lower() == "true":
             # The answer to it has no end.
             del case.query["follow"]
-        # It belongs to answers that have none.
-        case.query.pop("since", None)
+        # These belong to answers that have none.
+        for name in ("since", "rulings", "checkpoints"):
+            case.query.pop(name, None)
         headers = {"Authorization": f"Bearer {self.person.token}"}
         answer = case.call(base_url=self._url, session=self._session, headers=headers)
         ends = case.method == "DELETE" or case.path.endswith("/rotate")
