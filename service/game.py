@@ -54,7 +54,8 @@ REASONS: Mapping[str, str] = {
     "not_open": "The table is not open any more: play has begun or ended.",
     "not_started": "Play has not begun; a seat is given up by `DELETE …/seats/me` before.",
     "ended": "Play has ended.",
-    "not_ended": "Play has not ended yet; until then there is no record, and nobody sees through another seat's eyes.",
+    "not_ended": "Play has not ended yet; until then there is no record, no place to correct, and nobody sees through "
+    "another seat's eyes.",
     "not_seated": "The player has no seat at this table.",
     "not_host": "Only the host of the table may do this.",
     "not_your_turn": "Another seat must act now.",
@@ -84,6 +85,7 @@ REASONS: Mapping[str, str] = {
     "no_running_scores": "No deal of this game adds to another, so there are no scores that play could go on from.",
     "no_such_places": "Places count from 1; level seats share the better place, and the next one comes after them all.",
     "ruling_contradicts_itself": "The verdict does not go with what comes with it; see `/docs/disputes`.",
+    "places_missing": "Once play has ended, a correction states the places that hold from then on.",
     "one_for_each_seat": "Scores and places are stated for every seat that is taken, and null for all others.",
     "no_such_bot": "No bot has that name; `GET /v1/games/{game}` lists them.",
     "bot_takes_no_nonce": "A bot gives no nonce: the shuffles take only what people give.",

@@ -14,7 +14,7 @@ from typing import Final
 from events.base import Event
 from events.table import DisputeFiled, Looked, Paused, Resumed
 from service.disputes.commands import ARBITERS, COMMANDS, Dispute, Look, Pause, Resume, Rule
-from service.disputes.rulings import follow, forfeited, rule
+from service.disputes.rulings import follow, rule
 from service.game import AnyGame, AnyTable, Ask, NotSeated, Refused
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Rule",
     "decide",
     "follow",
-    "forfeited",
 ]
 
 WINDOW_MS: Final = 30 * 24 * 3_600_000

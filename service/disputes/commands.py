@@ -38,8 +38,8 @@ class Look(Command, frozen=True, tag="table.look"):
 class Rule(Command, frozen=True, tag="table.rule"):
     """Rule on an open dispute, as an arbiter.
 
-    `corrected` takes at least one of `scores`, `places` and `forfeits`, places only once play has ended; `replayed`
-    takes `deal`, only while play goes on; the others take none of these.
+    `corrected` takes at least one of `scores`, `places` and `forfeits`: never places while play goes on, always
+    once it has ended; `replayed` takes `deal`, only while play goes on; the others take none of these.
     """
 
     dispute: DisputeNumber

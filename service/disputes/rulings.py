@@ -5,10 +5,10 @@ decision: seats given up, the end, a deal dealt anew, and play resumed where no 
 has ended there are none: the ruling itself states the scores and places that hold from now on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from events.base import Event
-from events.table import LAST_DEAL, DealReplayed, Ended, Places, Resumed, Ruled, Seats
+from events.table import LAST_DEAL, DealReplayed, Ended, Resumed, Ruled, Seats
 from service.dealing import Chances, Dealing
 from service.disputes.commands import Rule
 from service.forfeits import give_up, is_deserted
@@ -21,14 +21,14 @@ def rule(game: AnyGame, table: AnyTable, command: Rule) -> Ruled:
     _check_stated(table, command)
     _check_forfeits(table, command.forfeits)
     if table.status == "ended":
-        _check_afterwards(table, command)
+        _check_afterwards(command)
     else:
         _check_in_play(game, table, command)
     return Ruled(
         command.dispute,
         command.verdict,
         command.scores,
-        _places(table, command),
+        command.places,
         command.forfeits,
         command.deal,
         command.text,
@@ -98,13 +98,12 @@ def _check_forfeits(table: AnyTable, forfeits: Seats) -> None:
             raise Refused("resigned")
 
 
-def _check_afterwards(table: AnyTable, command: Rule) -> None:
+def _check_afterwards(command: Rule) -> None:
     """Raise Refused for what can't be ruled once play has ended."""
     if command.verdict == "replayed":
         raise Refused("ended")
-    # A table that was annulled has no places that scores or forfeits could correct.
-    if command.verdict == "corrected" and command.places is None and table.outcome == "annulled":
-        raise Refused("one_for_each_seat")
+    if command.verdict == "corrected" and command.places is None:
+        raise Refused("places_missing")
 
 
 def _check_in_play(game: AnyGame, table: AnyTable, command: Rule) -> None:
@@ -126,19 +125,3 @@ def _check_replay(game: AnyGame, table: AnyTable, deal: int) -> None:
         raise Refused("deals_exhausted")
     if is_deserted(game, then.play, table.resigned):
         raise Refused("deal_without_players")
-
-
-def _places(table: AnyTable, command: Rule) -> Places | None:
-    """Return the places that hold from now on, None for those that stand: forfeited seats rank behind all others."""
-    if table.status != "ended" or not command.forfeits or command.places is not None or table.places is None:
-        return command.places
-    return forfeited(table.places, (*table.resigned, *command.forfeits))
-
-
-def forfeited(places: Sequence[int | None], forfeits: Sequence[int]) -> tuple[int | None, ...]:
-    """Return places with some seats behind all others, an earlier one of them behind a later; who stays moves up."""
-    stay = [place for seat, place in enumerate(places) if place is not None and seat not in forfeits]
-    moved: list[int | None] = [None if place is None else 1 + sum(other < place for other in stay) for place in places]
-    for behind, seat in enumerate(reversed(forfeits), len(stay) + 1):
-        moved[seat] = behind
-    return tuple(moved)

@@ -34,15 +34,16 @@ def _rulings(game: AnyGame, table: AnyTable, dispute: int, random: Random) -> It
     has_ended, text = table.status == "ended", _text(random)
     if random.random() < SELDOM:
         yield Rule(dispute=dispute, verdict="annulled", text=text)
+    places = _places(table, random) if has_ended else None
     if has_ended:
-        yield Rule(dispute=dispute, verdict="corrected", places=_places(table, random), text=text)
+        yield Rule(dispute=dispute, verdict="corrected", places=places, text=text)
     if table.outcome == "annulled":
         return
     if has_ended or game.projection.rescored is not None:
-        yield Rule(dispute=dispute, verdict="corrected", scores=_scores(table, random), text=text)
+        yield Rule(dispute=dispute, verdict="corrected", scores=_scores(table, random), places=places, text=text)
     left = [seat for seat in table.taken if seat not in table.resigned]
     if left and (has_ended or random.random() < SELDOM):
-        yield Rule(dispute=dispute, verdict="corrected", forfeits=(random.choice(left),), text=text)
+        yield Rule(dispute=dispute, verdict="corrected", forfeits=(random.choice(left),), places=places, text=text)
     for beginning in table.beginnings:
         if not is_deserted(game, beginning.play, table.resigned):
             yield Rule(dispute=dispute, verdict="replayed", deal=beginning.deal, text=text)

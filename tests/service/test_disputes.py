@@ -78,7 +78,7 @@ REFUSED: list[tuple[str, tuple[Said, ...], str, Command]] = [
     ("resigned", (*PLAYED, ("bob", Resign()), FILED), "ruth", corrected(forfeits=(1,))),
     ("ended", filed_at_the_end(), "ruth", Rule(dispute=1, verdict="replayed", deal=1)),
     ("no_such_places", filed_at_the_end(), "ruth", corrected(places=(1, 3, 3))),
-    ("one_for_each_seat", (*filed_at_the_end(), *ANNULLED), "ruth", corrected(scores=(1, 2, 3), dispute=2)),
+    ("places_missing", (*filed_at_the_end(), *ANNULLED), "ruth", corrected(scores=(1, 2, 3), dispute=2)),
     ("no_such_deal", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=0)),
     ("no_such_deal", (*PLAYED, FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=2)),
     ("deal_too_old", (*PLAYED, *deal(0), *deal(1), FILED), "ruth", Rule(dispute=1, verdict="replayed", deal=1)),

@@ -18,7 +18,7 @@ from events.table import (
     TurnBegan,
 )
 from service.dealing import Dealing
-from service.disputes import Dispute, Rule, forfeited
+from service.disputes import Dispute, Rule
 from service.game import AnyTable, Ask, Refused
 from service.referee import Resign, by_of
 from tests.service.test_disputes import ENDED, FILED, PAUSED, UPHELD, corrected, filed_at_the_end
@@ -208,15 +208,13 @@ class TestAfterTheEnd:
         assert len(say(table, "ruth", corrected(scores=(3, 2, 1), places=(3, 1, 2)))) == 1
         assert (table.outcome, table.scores, table.places) == ("adjudicated", (3, 2, 1), (3, 1, 2))
 
-    def test_a_seat_that_is_forfeit_goes_behind_who_stayed_and_before_who_gave_up_earlier(self) -> None:
-        table = table_of(create(4), *PLAYED[:3], ("dan", PLAYED[0][1]), PLAYED[3], *ENDED, ("dan", Resign()), FILED)
-        assert table.places == (1, 4, 3, 2)
-        (ruled,) = say(table, "ruth", corrected(forfeits=(0,)))
-        assert isinstance(ruled, Ruled)
-        assert ruled.places == table.places == (1, 4, 3, 2)
-        assert table.resigned == (1, 2, 3, 0)
+    @pytest.mark.parametrize("ruling", [corrected(scores=(3, 2, 1)), corrected(forfeits=(0,))])
+    def test_a_correction_without_places_is_refused(self, ruling: Rule) -> None:
+        table = table_of(create(), *filed_at_the_end())
+        with pytest.raises(Refused, match="places_missing"):
+            say(table, "ruth", ruling)
 
-    def test_places_that_are_stated_go_before_what_is_forfeit(self) -> None:
+    def test_who_forfeits_afterwards_is_placed_as_the_ruling_states(self) -> None:
         table = table_of(create(), *filed_at_the_end())
         say(table, "ruth", corrected(places=(1, 2, 2), forfeits=(0,)))
         assert (table.outcome, table.places, table.resigned) == ("adjudicated", (1, 2, 2), (1, 2, 0))
@@ -229,18 +227,3 @@ class TestAfterTheEnd:
     def test_a_dispute_filed_in_play_is_ruled_on_after_it(self) -> None:
         table = table_of(create(), *PLAYED, FILED, *ENDED, ("ruth", corrected(places=(2, 1, 3))))
         assert (table.outcome, table.places) == ("adjudicated", (2, 1, 3))
-
-
-@pytest.mark.parametrize(
-    ("places", "forfeits", "moved"),
-    [
-        ((1, 2, 3), (0,), (3, 1, 2)),
-        ((1, 1, 3), (0,), (3, 1, 2)),
-        ((1, 2, None, 3), (0, 1), (3, 2, None, 1)),
-        ((1, 2, 2), (2, 0), (2, 1, 3)),
-    ],
-)
-def test_who_forfeits_goes_behind_all_others_and_they_move_up(
-    places: tuple[int | None, ...], forfeits: tuple[int, ...], moved: tuple[int | None, ...]
-) -> None:
-    assert forfeited(places, forfeits) == moved
