@@ -26,6 +26,7 @@ from service.cli.options import (
     Supervised,
     Tokens,
     Url,
+    WithoutArchive,
     keys_at,
     settled,
     settled_but,
@@ -408,6 +409,7 @@ def restore(
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
     archive: ArchiveAt = None,
+    without_archive: WithoutArchive = False,
     keys: Keys = None,
     games: Games = None,
 ) -> None:
@@ -417,7 +419,7 @@ def restore(
     archive` takes the table again, unless a dispute is open by then.
 
     A backup is read through before anything is written. If it holds the service's secrets they go to --keys. Accounts
-    that evenfold-erased.txt beside it names are erased again.
+    that evenfold-erased.txt beside it or the archive names are erased again: one with logs there takes --archive.
     """
     place = Place(data.expanduser().absolute(), redis, archive)
     if re.fullmatch(r"(table:)?[0-9a-z]{26}", what):
@@ -428,7 +430,8 @@ def restore(
         from service.cli import backup as of_store
 
         secrets = (keys or place.data / "keys").expanduser().absolute()
-        of_store.restore(place, Path(what).expanduser().absolute(), secrets, games or ())
+        wanted = of_store.Refill(Path(what).expanduser().absolute(), secrets, without_archive)
+        of_store.restore(place, wanted, games or ())
 
 
 def main() -> None:

@@ -47,6 +47,14 @@ class Wanted(NamedTuple):
     keys: Path | None
 
 
+class Refill(NamedTuple):
+    """The backup, the folder its secrets go to if it has any, and whether the archive that it speaks of is lost."""
+
+    file: Path
+    keys: Path
+    without_archive: bool = False
+
+
 def backup(place: Place, wanted: Wanted) -> None:
     """Copy a store into a file, which it says on the error stream; raise Unusable or Failed."""
     secrets = {} if wanted.keys is None else _secrets(wanted.keys)
@@ -76,17 +84,25 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Failed(f"{len(made.damaged)} logs are not in the backup, for they are damaged: {some}")
 
 
-def restore(place: Place, file: Path, keys: Path, modules: Sequence[str]) -> None:
+def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     """Fill a store that holds nothing from a backup; raise Unusable or Failed."""
     games = found(modules)
+    if wanted.without_archive and place.archive is not None:
+        raise Unusable(f"--without-archive says that the archive is lost, and --archive that it is {place.archive}")
     try:
-        head, holds = form.head_of(file), form.check(file)
+        head, holds = form.head_of(wanted.file), form.check(wanted.file)
     except form.BackupUnfit as unfit:
         raise Unusable(str(unfit)) from None
-    asyncio.run(_restored(place, file, games))
+    if holds.archived and place.archive is None and not wanted.without_archive:
+        raise Unusable(
+            f"{holds.archived} logs of the backup are in the archive, which knows who was erased since: say with"
+            " --archive where it is, or with --without-archive that it is lost"
+        )
+    asyncio.run(_restored(place, wanted.file, games))
     with told():
-        _keep(head.secrets, keys)
-    say(f"The store holds {holds.streams} logs again; {holds.archived} are in the archive, where they were.")
+        _keep(head.secrets, wanted.keys)
+    where = "were in the archive, which is lost" if wanted.without_archive else "are in the archive, where they were"
+    say(f"The store holds {holds.streams} logs again; {holds.archived} {where}.")
 
 
 def _secrets(folder: Path) -> dict[str, str]:

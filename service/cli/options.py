@@ -160,6 +160,10 @@ ArchiveAt = Annotated[
         help="Where logs are that `evenfold archive` has moved: file:///folder or s3://bucket/prefix.",
     ),
 ]
+WithoutArchive = Annotated[
+    bool,
+    typer.Option("--without-archive", metavar="", help="The archive of a backup is lost, and who was erased with it."),
+]
 Url = Annotated[
     str | None, typer.Option(envvar="EVENFOLD_URL", metavar="URL", help="The address of a server that runs.")
 ]

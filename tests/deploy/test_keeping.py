@@ -58,7 +58,7 @@ def test_each_user_keeps_what_it_is_there_for_and_no_other_can(store: Deployed, 
         rights = ["on", f">{password}", "allkeys", "allchannels", "+@all"]
         operator.execute_command("ACL SETUSER", "restorer", *rights)  # type: ignore[no-untyped-call] # redis-py has not annotated it
         restorer = other.place.replace("://", f"://restorer:{password}@")
-        restored = run("restore", str(backup), EVENFOLD_REDIS_URL=restorer)
+        restored = run("restore", str(backup), "--archive", archive, EVENFOLD_REDIS_URL=restorer)
         assert restored.returncode == 0, restored.stderr
         operator.execute_command("ACL DELUSER", "restorer")  # type: ignore[no-untyped-call] # redis-py has not annotated it
         with served(other.url("evenfold"), tmp_path / "keys", archive=archive) as url:

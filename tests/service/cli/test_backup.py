@@ -123,7 +123,7 @@ def test_a_store_that_is_restored_answers_as_the_one_that_it_was_made_of(
         assert logs(other) == logs(client)
         assert kept(other) == kept(client)
     assert house.answers(url_of(tmp_path / "other")) == house.answers(house.store)
-    again = called("restore", str(file), "--redis", url_of(tmp_path / "other"))
+    again = called("restore", str(file), "--redis", url_of(tmp_path / "other"), "--archive", house.archive)
     assert "The store holds something already" in again.refusal
 
 
@@ -160,9 +160,9 @@ def test_what_is_acknowledged_while_a_backup_is_made_does_no_harm_to_it(
             going.join()
     for number in range(3):
         other.flushall()
-        outcome = called("restore", str(tmp_path / f"{number}.gz"), "--redis", url_of(tmp_path / "other"))
-        assert outcome.code == 0
-        assert called("rebuild", "--redis", url_of(tmp_path / "other"), "--archive", house.archive).code == 0
+        place = ("--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+        assert called("restore", str(tmp_path / f"{number}.gz"), *place).code == 0
+        assert called("rebuild", *place).code == 0
 
 
 def test_an_account_erased_after_a_backup_stays_erased(
@@ -174,7 +174,7 @@ def test_an_account_erased_after_a_backup_stays_erased(
     assert called("erase", be, "--yes", "--redis", house.store).code == 0
     assert called("backup", str(late), "--redis", house.store).code == 0
     assert other.dbsize() == 0
-    outcome = called("restore", str(early), "--redis", url_of(tmp_path / "other"))
+    outcome = called("restore", str(early), "--redis", url_of(tmp_path / "other"), "--archive", house.archive)
     assert (outcome.code, f"Account {be} was erased since the backup was made" in outcome.told) == (0, True)
     assert not other.exists(f"account:{be}")
     with served(url_of(tmp_path / "other"), house.keys) as url:
@@ -200,6 +200,22 @@ def test_the_archive_remembers_who_was_erased_where_the_store_is_lost(
     assert [other.exists(f"account:{person.id}") for person in (ada, be, cy)] == [0, 0, 1]
 
 
+def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_is_lost(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    file = tmp_path / "backups" / "early.gz"
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    place = ("--redis", url_of(tmp_path / "other"))
+    refusal = called("restore", str(file), *place).refusal
+    assert "1 logs of the backup are in the archive, which knows who was erased since" in refusal
+    both = ("--archive", house.archive, "--without-archive")
+    assert "--without-archive says that the archive is lost" in called("restore", str(file), *place, *both).refusal
+    assert other.dbsize() == 0
+    lost = called("restore", str(file), *place, "--without-archive")
+    assert (lost.code, "1 were in the archive, which is lost." in lost.told) == (0, True)
+    assert other.exists(keys_of(table_stream(house.archived)).tombstone)
+
+
 def test_secrets_go_with_a_backup_only_when_asked_for(
     house: House, other: Redis, called: Called, tmp_path: Path
 ) -> None:
@@ -211,7 +227,7 @@ def test_secrets_go_with_a_backup_only_when_asked_for(
     asked = ("--with-keys", "--keys", str(house.keys))
     assert called("backup", str(whole), "--redis", house.store, *asked).code == 0
     assert other.ping()
-    place = ("--redis", url_of(tmp_path / "other"), "--keys", str(tmp_path / "new"))
+    place = ("--redis", url_of(tmp_path / "other"), "--archive", house.archive, "--keys", str(tmp_path / "new"))
     assert called("restore", str(whole), *place).code == 0
     for name, secret in secrets.items():
         path = tmp_path / "new" / name
