@@ -1,6 +1,7 @@
 """The reactor that logs how tables have ended, for everybody to see that it never changes afterwards.
 
-Whether a table has ended is seen without folding it: an entry says so. After that every look logs the newest version.
+Whether a table has ended is seen without folding it: an entry says so. That version is logged, and each that follows:
+any of them may have been handed out as a record.
 """
 
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from events.table import Ended
 from service.audit.transparency import Transparency
 from service.log import PAGE, Log
 from service.reactors.pursuit import Seen
-from service.streams import Shorter
+from service.streams import Shorter, Stored
 
 GATHER_S: Final = 1.0
 """How long a table that has grown waits until it is looked at: few have ended, and nobody waits for a second."""
@@ -17,16 +18,15 @@ GATHER_S: Final = 1.0
 _MARK: Final = b'"type":"%b"' % str(Ended.__struct_config__.tag).encode("ascii")
 
 
-class _Known(NamedTuple):
-    """Up to which version a stream was read, the head there, and whether play had ended by then."""
+class _Read(NamedTuple):
+    """Up to which version a stream was read, and the entries since play ended, that which ended it first."""
 
-    version: int = 0
-    head: bytes = b""
-    ended: bool = False
+    version: int
+    ended: tuple[Stored, ...]
 
 
 class EndLogging:
-    """Adds every table that has ended to the transparency log, and what its newest version is after that."""
+    """Adds every table that has ended to the transparency log, and every version that it has after that."""
 
     name = "transparency"
 
@@ -34,36 +34,39 @@ class EndLogging:
         """Take the log to read, and the one to add to."""
         self._log = log
         self._transparency = transparency
-        self._known: dict[str, _Known] = {}
+        self._reached: dict[str, int] = {}
 
     def delay_s(self, _stream: str) -> float:
         """Let the decisions of a table gather."""
         return GATHER_S
 
     async def look(self, stream: str, version: int) -> Seen:  # noqa: ARG002 what is in the store is read in any case
-        """Read what came after the last look, and log the newest version of a table that has ended."""
+        """Read what came after the last look, and log the versions of a table that has ended."""
         try:
-            known = await self._read(stream, self._known.pop(stream, _Known()))
+            read = await self._read(stream, self._reached.pop(stream, 0))
         except Shorter:
-            known = await self._read(stream, _Known())
-        if known.ended:
-            await self._transparency.add(stream, known.version, known.head)
-        else:
-            self._known[stream] = known
-        return Seen(known.version)
+            read = await self._read(stream, 0)
+        for stored in read.ended:
+            await self._transparency.add(stream, stored.version, stored.h)
+        if not read.ended:
+            self._reached[stream] = read.version
+        return Seen(read.version)
 
     def part_with(self, stream: str) -> None:
         """Read it anew if it comes back: that is harmless."""
-        self._known.pop(stream, None)
+        self._reached.pop(stream, None)
 
     def forget(self) -> None:
         """Read anew what the store has."""
-        self._known.clear()
+        self._reached.clear()
 
-    async def _read(self, stream: str, known: _Known) -> _Known:
-        while entries := await self._log.read(stream, known.version):
-            ended = known.ended or any(_MARK in stored.e for stored in entries)
-            known = _Known(entries[-1].version, entries[-1].h, ended)
+    async def _read(self, stream: str, after: int) -> _Read:
+        ended: list[Stored] = []
+        while entries := await self._log.read(stream, after):
+            for stored in entries:
+                if ended or _MARK in stored.e:
+                    ended.append(stored)
+            after = entries[-1].version
             if len(entries) < PAGE:
                 break
-        return known
+        return _Read(after, tuple(ended))

@@ -45,6 +45,20 @@ async def test_what_a_ruling_adds_after_the_end_is_logged_too(valkey_url: str) -
         await parts.tables.act(asked, Dispute(first=1, last=ended, reason="mistake"))
         await parts.tables.act(Asked("r" * 26, GAME, table.id), Rule(dispute=1, verdict="annulled"))
         await reactor.look(stream_of(table), 0)
-        assert [leaf.version for leaf in (await parts.transparency.leaves(0, 10)).leaves] == [ended, ended + 2]
-        for version in (ended, ended + 2):
+        versions = [ended, ended + 1, ended + 2]
+        assert [leaf.version for leaf in (await parts.transparency.leaves(0, 10)).leaves] == versions
+        for version in versions:
             assert (await parts.transparency.inclusion(stream_of(table), version)).holds()
+
+
+async def test_no_version_after_the_end_is_left_out_however_late_it_is_looked_at(valkey_url: str) -> None:
+    async with connected(valkey_url) as parts:
+        table = await opened(parts, *["anyone/1"] * 4)
+        await seated(parts, table, ADA)
+        asked = Asked(ADA, GAME, table.id)
+        await parts.tables.act(asked, Resign())
+        ended = (await parts.tables.look(asked)).version
+        await parts.tables.act(asked, Dispute(first=1, last=ended, reason="mistake"))
+        for reactor in (logging(parts), logging(parts)):
+            await reactor.look(stream_of(table), 0)
+        assert [leaf.version for leaf in (await parts.transparency.leaves(0, 10)).leaves] == [ended, ended + 1]
