@@ -26,9 +26,9 @@ import os
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -39,12 +39,28 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 from service.errors import ArchiveAway
 from service.ids import partition
 from service.store import Turns
-from service.streams import Stored, broken, check_chain
+from service.streams import Broken, Stored, broken, check_chain
+from service.zipped import lines_in
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta  # It is there for types alone.
 
 CACHED_BYTES: Final = 32 << 20
 """How much of what was read last is kept, by the bytes of its entries."""
 
+LINE_BYTES: Final = 1 << 20
+"""How long a line of a file may be: no request has a sixteenth of it, and no decision is much longer than its own."""
+
+MEAN_BYTES: Final = 65_536
+"""How long the lines of a file may be on the whole, by the number of its entries, beside one that is as long as any."""
+
+DAMAGED_REMEMBERED: Final = 1_024
+"""How many files that were found damaged are remembered."""
+
 T = TypeVar("T")
+
+_Mark: TypeAlias = tuple[str | None, datetime, int]
+"""What tells a file from another that lies at the same path later: its tag, when it was put there, its bytes."""
 
 ERASED: Final = "erased"
 """Where an empty file lies for each account that was erased, by its id."""
@@ -103,30 +119,47 @@ def packed(stream: str, entries: Sequence[Stored]) -> bytes:
     return gzip.compress(_text(stream, entries), mtime=0)
 
 
-def unpacked(stream: str, file: bytes) -> list[Stored]:
-    """Return the entries of a stream's file; raise Broken unless all of them are there, chained, and nothing else."""
+def unpacked(stream: str, file: bytes, version: int) -> list[Stored]:
+    """Return the entries of a stream's file, up to this version.
+
+    Raise Broken unless all of them are there, chained, and nothing else; no more is unpacked than what fits.
+    """
     try:
-        text = gzip.decompress(file)
-        _, *lines, _ = text.split(b"\n")
-        entries = [entry_of(version, line) for version, line in enumerate(lines, 1)]
-    except (EOFError, OSError, ValueError, zlib.error) as error:
-        raise broken(f"the archived file of {stream} can't be read: {type(error).__name__}") from None
-    if not entries or _text(stream, entries) != text:
+        header, entries = _read(stream, lines_in((file,), LINE_BYTES), version)
+    except (ValueError, zlib.error) as error:
+        raise broken(f"the archived file of {stream} can't be read: {error}") from None
+    if not entries or header != next(lines_of(stream, entries)):
         raise broken(f"the archived file of {stream} does not say what its entries do")
-    check_chain(stream, 0, b"", entries)
     return entries
+
+
+def _read(stream: str, lines: Iterator[bytes], version: int) -> tuple[bytes, list[Stored]]:
+    header, entries, head, left = next(lines, b""), list[Stored](), b"", LINE_BYTES + version * MEAN_BYTES
+    for number, line in enumerate(lines, 1):
+        stored = entry_of(number, line)
+        left -= len(line)
+        if number > version or left < 0 or line != _line_of(stored):
+            raise ValueError(f"line {number + 1} does not fit")
+        check_chain(stream, number - 1, head, [stored])
+        entries.append(stored)
+        head = stored.h
+    return header, entries
 
 
 def lines_of(stream: str, entries: Sequence[Stored]) -> Iterator[bytes]:
     """Yield the lines of a stream's file, without their newlines."""
     yield _encode(_Header(1, stream, entries[-1].version, entries[-1].h.hex()))
     for stored in entries:
-        yield b'{"h":"%s","e":%s}' % (stored.h.hex().encode("ascii"), stored.e)
+        yield _line_of(stored)
 
 
 def entry_of(version: int, line: bytes) -> Stored:
     """Return the entry that a line tells; raise ValueError for one that tells no head."""
     return Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
+
+
+def _line_of(stored: Stored) -> bytes:
+    return b'{"h":"%s","e":%s}' % (stored.h.hex().encode("ascii"), stored.e)
 
 
 def _text(stream: str, entries: Sequence[Stored]) -> bytes:
@@ -160,6 +193,7 @@ class Archive:
         self._store: ObjectStore | None = None
         self._read: OrderedDict[str, list[Stored]] = OrderedDict()
         self._bytes = 0
+        self._damaged: OrderedDict[str, tuple[_Mark, str]] = OrderedDict()
         self._reading = Turns()
 
     async def look(self) -> None:
@@ -178,7 +212,14 @@ class Archive:
 
     async def get(self, path: str) -> bytes:
         """Return a file as it lies there; raise ArchiveAway."""
-        return await self._asked(lambda place: bytes(obstore.get(place, path).bytes()))
+        return (await self._marked(path))[1]
+
+    async def _marked(self, path: str) -> tuple[_Mark, bytes]:
+        def get(place: ObjectStore) -> tuple[_Mark, bytes]:
+            got = obstore.get(place, path)
+            return _mark(got.meta), bytes(got.bytes())
+
+        return await self._asked(get)
 
     async def note_erased(self, account: str) -> None:
         """Note that an account was erased, for whoever fills a store from an older backup; raise ArchiveAway."""
@@ -199,16 +240,32 @@ class Archive:
             entries = self._read.get(told.path)
             if entries is None:
                 try:
-                    file = await self.get(told.path)
+                    entries = await self._unpacked(stream, told)
                 except ArchiveAway as away:
                     _journal.error("%s can't be read: %s", stream, away)
                     raise
-                entries = await asyncio.to_thread(unpacked, stream, file)
                 self._keep(told.path, entries)
             self._read.move_to_end(told.path)
         if (entries[-1].version, entries[-1].h.hex()) != (told.version, told.head):
             raise broken(f"the archived file of {stream} does not end as its tombstone says")
         return entries
+
+    async def _unpacked(self, stream: str, told: Tombstone) -> list[Stored]:
+        """Read a file, and not again what was found damaged, until another lies there."""
+        path = told.path
+        if path in self._damaged:
+            mark, why = self._damaged[path]
+            if await self._asked(lambda place: _mark(obstore.head(place, path))) == mark:
+                raise Broken(why)
+            del self._damaged[path]
+        mark, file = await self._marked(path)
+        try:
+            return await asyncio.to_thread(unpacked, stream, file, told.version)
+        except Broken as damage:
+            self._damaged[path] = (mark, str(damage))
+            if len(self._damaged) > DAMAGED_REMEMBERED:
+                self._damaged.popitem(last=False)
+            raise
 
     def _keep(self, path: str, entries: list[Stored]) -> None:
         self._read[path] = entries
@@ -259,6 +316,10 @@ def read_tombstone(stream: str, tombstone: bytes) -> Tombstone:
         return _tombstone.decode(tombstone)
     except msgspec.DecodeError:
         raise broken(f"the tombstone of {stream} can't be read") from None
+
+
+def _mark(meta: "ObjectMeta") -> _Mark:
+    return meta["e_tag"], meta["last_modified"], meta["size"]
 
 
 def _size(entries: Sequence[Stored]) -> int:

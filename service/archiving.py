@@ -139,7 +139,7 @@ class Archiving:
     async def _verify(self, stream: str, path: str, entries: list[Stored]) -> int:
         """Raise Broken unless the archive has these entries of a stream at a path; return how many bytes it has."""
         file = await self._archive.get(path)
-        if unpacked(stream, file) != entries:
+        if unpacked(stream, file, len(entries)) != entries:
             raise broken(f"the archived file of {stream} is not what the store has")
         return len(file)
 
