@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mappin
 from contextlib import asynccontextmanager, suppress
 from typing import Final, NamedTuple, cast
 
+from msgspec import convert
 from redis.asyncio import Redis
 
 from events.table import TextRef
@@ -68,20 +69,17 @@ class Texts:
             raise
 
     async def find(self, refs: Iterable[TextRef]) -> Mapping[str, Text]:
-        """Return by id those of these texts that still exist."""
-        ids = [ref.id for ref in refs]
-        if not ids:
+        """Return by id those of these texts that still exist; one that the hash is not of is none."""
+        named = list(refs)
+        if not named:
             return {}
         calls = self._redis.pipeline(transaction=False)
-        for id_ in ids:
-            calls.hmget(_text_key(id_), "salt", "text")
+        for ref in named:
+            calls.hmget(_text_key(ref.id), "salt", "text")
         with answered():
             found = cast("list[list[bytes | None]]", await calls.execute())
-        return {
-            id_: Text(id_, salt.decode("ascii"), text.decode())
-            for id_, (salt, text) in zip(ids, found, strict=True)
-            if salt is not None and text is not None
-        }
+        texts = (read_text(ref.id, *fields) for ref, fields in zip(named, found, strict=True))
+        return {text.id: text for text, ref in zip(texts, named, strict=True) if text is not None and text.ref == ref}
 
     async def forget(self, account: str) -> None:
         """Erase all that an account wrote."""
@@ -115,6 +113,18 @@ class Texts:
         calls.srem(_author_key(author), id_)
         with answered():
             await calls.execute()
+
+
+def read_text(id_: str, salt: bytes | None, text: bytes | None) -> Text | None:
+    """Return a text as the store has its fields, None where they are not there or say none."""
+    try:
+        return (
+            None
+            if salt is None or text is None
+            else convert({"id": id_, "salt": salt.decode("ascii"), "text": text.decode()}, Text)
+        )
+    except ValueError:
+        return None
 
 
 def named_at(table: AnyTable) -> Iterator[TextRef]:

@@ -47,6 +47,21 @@ async def test_a_text_is_found_by_what_the_log_names_it(store: Redis) -> None:
     assert (found[ref.id].text, found[ref.id].ref) == (Said().text, ref)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("text", b"Another."), ("text", b"\xff"), ("salt", b"0" * 32), ("salt", b"0"), ("salt", b"\xff" * 32)],
+)
+async def test_a_text_that_the_log_does_not_name_by_its_hash_is_none(store: Redis, field: str, value: bytes) -> None:
+    texts = Texts(store)
+    ref, other = await Said().by(texts), await Said().by(texts)
+    assert ref is not None
+    assert other is not None
+    calls = store.pipeline()
+    calls.hset(f"text:{ref.id}", field, value)
+    await calls.execute()
+    assert set(await texts.find([ref, other])) == {other.id}
+
+
 async def test_nothing_written_is_nothing_kept(store: Redis) -> None:
     assert await Said(text=None).by(Texts(store)) is None
     assert await keys(store) == set()
