@@ -1,7 +1,7 @@
 /*
  * Checks the record of an Evenfold table without Evenfold: written from the page "The record" alone.
  *
- *     node verify.mjs RECORD [KEYS [CHECKPOINTS]]         prints what it finds; exit code 0 or 1
+ *     node verify.mjs RECORD [KEYS [CHECKPOINTS]]         prints what it finds; exit code 0 or 1, 2 if it can't look
  *     import { verify } from "./verify.mjs"               in a browser, or anywhere with Web Crypto
  *
  * It checks the lines, the chain of heads, the signature, checkpoints, texts, the commitment, every shuffle, and that
@@ -11,12 +11,19 @@
 
 const UTF8 = new TextEncoder();
 // Node 18 has it under another name.
-const { subtle } = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+const { subtle } = globalThis.crypto ?? (await import("node:crypto").catch(() => ({}))).webcrypto ?? {};
 
 const TAGS = { head: "evenfold/head/1", commit: "evenfold/commit/1", shuffle: "evenfold/shuffle/1",
   record: "evenfold/record/1", checkpoint: "evenfold/checkpoint/1", text: "evenfold/text/1" };
 
 const NUMBERS_PER_DEAL = 65536;
+
+const MEMBERS = {
+  header: ["record", "options", "ruleset", "players", "key", "texts"],
+  text: ["id", "salt", "text"],
+  entry: ["log", "stream", "version", "at", "by", "command", "cause", "key", "salt", "events"],
+  trailer: ["version", "head", "seed", "nonces", "signature"],
+};
 
 class Wrong extends Error {
   constructor(line, code, told) {
@@ -32,13 +39,20 @@ class Wrong extends Error {
  * keys         what /.well-known/evenfold-keys.json answers, or null to leave the signature aside
  * checkpoints  those that were kept, of this table or of others
  *
- * Returns { ok: true, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }.
+ * Returns { ok: true, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }. Throws an Error
+ * where nothing can be said of the record: Web Crypto is missing, or keys or checkpoints are none.
  */
 export async function verify(record, keys = null, checkpoints = []) {
+  if (subtle === undefined) {
+    throw new Error("crypto.subtle is missing: browsers have it in secure contexts (https) alone, Node from 18 on");
+  }
+  const known = keys === null ? null : await imported(keys);
+  expectCheckpoints(checkpoints);
   try {
-    return { ok: true, ...(await checked(record, keys, checkpoints)) };
+    return { ok: true, ...(await checked(record, known, checkpoints)) };
   } catch (wrong) {
     // What has another shape than a record meets the first line of ours that takes it for one.
+    if (![Wrong, TypeError, RangeError, SyntaxError].some((kind) => wrong instanceof kind)) throw wrong;
     const { line, code, message } = wrong instanceof Wrong ? wrong : new Wrong(1, "not_a_record", String(wrong));
     return { ok: false, line, code, told: message };
   }
@@ -49,11 +63,12 @@ async function checked(record, keys, checkpoints) {
   if (lines.pop() !== "" || lines.length < 3) {
     throw new Wrong(1, "not_a_record", "A record is a header line, entries and a trailer line, each ended by a newline.");
   }
-  const values = lines.map(parsed);
+  const codes = lines.map((_, index) => ({ 0: "header", [lines.length - 1]: "trailer" })[index] ?? "entry");
+  const values = lines.map((line, index) => parsed(line, index + 1, codes[index]));
   const header = values[0];
   const trailer = values[values.length - 1];
-  expectMembers(1, header, ["record", "options", "ruleset", "players", "key", "texts"]);
-  expectMembers(lines.length, trailer, ["version", "head", "seed", "nonces", "signature"]);
+  expectHeader(header);
+  expectTrailer(lines.length, trailer);
 
   const entries = values.slice(1, -1);
   const stream = entries[0].stream;
@@ -62,7 +77,7 @@ async function checked(record, keys, checkpoints) {
   const heads = [head];
   for (const [index, entry] of entries.entries()) {
     const line = index + 2;
-    expectMembers(line, entry, ["log", "stream", "version", "at", "by", "command", "cause", "key", "salt", "events"]);
+    expectMembers(line, "entry", entry, MEMBERS.entry);
     expect(entry.log === 1 && entry.stream === stream && entry.version === index + 1, line, "order", "It does not follow.");
     expect(index === 0 || entry.at >= entries[index - 1].at, line, "order", "It is older than the entry before.");
     head = await sha256(tag(TAGS.head), head, lines[index + 1]);
@@ -196,31 +211,74 @@ function draws(key, c) {
 
 /* Signatures. */
 
-async function checkSignature(keys, id, signature, line, ...message) {
-  if (keys === null) return;
-  const known = keys.keys.find((key) => key.id === id);
-  expect(known !== undefined, line, "unknown_key", "The key is not among those given.");
-  const key = await subtle.importKey("raw", bytes(known.public), { name: "Ed25519" }, false, ["verify"]);
-  const good = signature.length === 64 && (await subtle.verify("Ed25519", key, signature, joined(message)));
+/* The published keys, by their ids, ready to verify with; throws an Error where they can't be. */
+
+async function imported(published) {
+  const known = new Map();
+  if (!Array.isArray(published?.keys)) throw new Error("The keys are not those of /.well-known/evenfold-keys.json");
+  for (const { id, public: raw } of published.keys) {
+    if (!isHex(id, 8) || !isHex(raw, 32)) throw new Error("A key that was given is no Ed25519 key in hex");
+    try {
+      known.set(id, await subtle.importKey("raw", bytes(raw), { name: "Ed25519" }, false, ["verify"]));
+    } catch (error) {
+      throw new Error(`Ed25519 is missing in this Web Crypto (${error})`, { cause: error });
+    }
+  }
+  return known;
+}
+
+function expectCheckpoints(checkpoints) {
+  for (const { stream, version, head, at, key, signature } of checkpoints) {
+    const numbers = Number.isSafeInteger(version) && version >= 1 && Number.isSafeInteger(at) && at >= 0;
+    if (typeof stream !== "string" || !numbers || !isHex(head, 32) || !isHex(key, 8) || !isHex(signature, 64)) {
+      throw new Error("A checkpoint that was given is none");
+    }
+  }
+}
+
+async function checkSignature(known, id, signature, line, ...message) {
+  if (known === null) return;
+  const key = known.get(id);
+  expect(key !== undefined, line, "unknown_key", "The key is not among those given.");
+  const good = await subtle.verify("Ed25519", key, signature, joined(message));
   expect(good, line, "signature", "The signature is not that of the key.");
 }
 
 /* Lines. */
 
-function parsed(line, index) {
+function parsed(line, number, code) {
   let value;
   try {
     value = JSON.parse(line);
   } catch {
-    throw new Wrong(index + 1, "not_a_record", "The line is no JSON.");
+    throw new Wrong(number, "not_a_record", "The line is no JSON.");
   }
-  expect(JSON.stringify(value) === line, index + 1, "entry", "The line is not written as it must be.");
+  // Half a character has no bytes in UTF-8; JSON.stringify escapes it, and nothing else that begins with \ud.
+  const halved = /(?<!\\)(\\\\)*\\ud/.test(line);
+  expect(JSON.stringify(value) === line && !halved, number, code, "The line is not written as it must be.");
   return value;
 }
 
-function expectMembers(line, value, names) {
+function expectHeader(header) {
+  expectMembers(1, "header", header, MEMBERS.header);
+  expect(header.record === 1, 1, "header", "It is not of the format record/1.");
+  expect(isHex(header.key, 8), 1, "header", "The name of the key is not 16 digits of hex.");
+  expect(Array.isArray(header.texts), 1, "header", "The texts are no array.");
+  for (const text of header.texts) {
+    expectMembers(1, "header", text, MEMBERS.text);
+    expect(isHex(text.salt, 16) && typeof text.text === "string", 1, "header", "A text or its salt is none.");
+  }
+}
+
+function expectTrailer(line, trailer) {
+  expectMembers(line, "trailer", trailer, MEMBERS.trailer);
+  expect(isHex(trailer.seed, 32), line, "trailer", "The seed is not 64 digits of hex.");
+  expect(isHex(trailer.signature, 64), line, "trailer", "The signature is not 128 digits of hex.");
+}
+
+function expectMembers(line, code, value, names) {
   const object = value !== null && typeof value === "object" && !Array.isArray(value);
-  expect(object && same(Object.keys(value), names), line, "entry", `Its members are not ${names.join(", ")}.`);
+  expect(object && same(Object.keys(value), names), line, code, `Its members are not ${names.join(", ")}.`);
 }
 
 function expect(holds, line, code, told) {
@@ -232,6 +290,8 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 /* Bytes. */
 
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const isHex = (text, length) => typeof text === "string" && text.length === 2 * length && /^[0-9a-f]*$/.test(text);
+/* Of hex that was looked at with isHex: anything else in it would be skipped. */
 const bytes = (text) => Uint8Array.from(text.match(/[0-9a-f]{2}/g) ?? [], (pair) => parseInt(pair, 16));
 const tag = (name) => joined([name, Uint8Array.of(0)]);
 
@@ -270,9 +330,14 @@ async function hmac(secret, ...parts) {
 
 if (globalThis.process?.argv?.[1]?.endsWith("verify.mjs")) {
   const { readFileSync } = await import("node:fs");
-  const [record, keys, checkpoints] = process.argv.slice(2).map((file) => readFileSync(file, "utf8"));
-  const kept = (checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const found = await verify(record, keys ? JSON.parse(keys) : null, kept);
-  console.log(JSON.stringify(found));
-  process.exitCode = found.ok ? 0 : 1;
+  try {
+    const [record, keys, checkpoints] = process.argv.slice(2).map((file) => readFileSync(file, "utf8"));
+    const kept = (checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const found = await verify(record, keys ? JSON.parse(keys) : null, kept);
+    console.log(JSON.stringify(found));
+    process.exitCode = found.ok ? 0 : 1;
+  } catch (error) {
+    console.error(String(error));
+    process.exitCode = 2;
+  }
 }

@@ -129,8 +129,11 @@ def test_no_mutation_of_any_byte_passes(lines: list[bytes]) -> None:
 
 
 def mutation(record: bytes, random: Random) -> bytes:
-    """Change, add, take away, double or exchange something at random."""
-    at = random.randrange(len(record))
+    """Change, add, take away, double or exchange something at random, every third time in the header or the trailer."""
+    header, *_, trailer = record.splitlines()
+    ends = [(0, len(header)), (len(record) - len(trailer) - 1, len(record))]
+    begin, end = random.choice([*ends, *[(0, len(record))] * 4])
+    at = random.randrange(begin, end)
     match random.randrange(5):
         case 0:
             return record[:at] + bytes([record[at] ^ 1 << random.randrange(8)]) + record[at + 1 :]
@@ -143,7 +146,7 @@ def mutation(record: bytes, random: Random) -> bytes:
             lines.insert(random.randrange(len(lines)), random.choice(lines))
             return b"".join(lines)
         case _:
-            digits = [found.start() for found in re.finditer(rb"[0-9]", record)]
+            digits = [found.start() for found in re.compile(rb"[0-9]").finditer(record, begin, end)]
             at = random.choice(digits)
             return record[:at] + b"%d" % random.randrange(10) + record[at + 1 :]
 

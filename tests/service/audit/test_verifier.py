@@ -43,7 +43,7 @@ NODE = shutil.which("node")
 PUBLISHED = {
     "keys": [{"id": id_, "algorithm": "Ed25519", "public": key.hex(), "since": 1} for id_, key in KEYS.items()]
 }
-MUTATIONS = sized(40, 400, 4_000)
+MUTATIONS = sized(150, 600, 4_000)
 
 NEEDS_NODE = pytest.mark.skipif(NODE is None, reason="there is no node on PATH")
 
@@ -131,6 +131,59 @@ def test_no_mutation_of_any_byte_passes(verified: Verified) -> None:
     found = verified(*((one, PUBLISHED, []) for one in mutated))
     assert len(found) == len(mutated) > MUTATIONS / 2
     assert not any(one["ok"] for one in found)
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize("keys", [PUBLISHED, None], ids=["signed", "unsigned"])
+def test_header_and_trailer_are_held_to_the_byte(verified: Verified, keys: Any) -> None:  # noqa: ANN401 JSON
+    record, seed = record_of(written(), texts=(WRITTEN,)), written().seed.hex().encode()
+    changed = {
+        b'{"record":1,': (b'{"record":2,', b'{"record":true,', b'{"record":"1",', b'{"record": 1,', b'{"record":1.0,'),
+        b'"text":"He': (b'"more":1,"text":"He', b'"text":"\\u0048e', b'"text":"H\\ud800e'),
+        b'"salt":"abab': (b'"salt":"ab ab', b'"salt":"ABAB', b'"salt":"ababab'),
+        b'"key":"': (b'"key":" ',),
+        b'"signature":"': (b'"signature":"-', b'"signature":"zz', b'"signature":" ', b'"more":1,"signature":"'),
+        b',"seed":"' + seed: (b',"seed":"%b ' % seed, b',"seed":["%b' % seed),
+    }
+    forged = [record.replace(old, new) for old, news in changed.items() for new in news]
+    found = verified(*((one, keys, []) for one in forged))
+    assert record not in forged
+    assert [one["ok"] for one in found] == [False] * len(forged), found
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize(
+    ("crypto", "missing"),
+    [
+        ("{}", "crypto.subtle is missing"),
+        (
+            '{ subtle: { importKey: () => Promise.reject(new DOMException("", "NotSupportedError")) } }',
+            "Ed25519 is missing",
+        ),
+    ],
+)
+def test_where_nothing_can_be_verified_no_record_is_slandered(tmp_path: Path, crypto: str, missing: str) -> None:
+    (tmp_path / "record").write_bytes(record_of(match_of("kowah")))
+    (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
+    poor = f"Object.defineProperty(globalThis, 'crypto', {{ value: {crypto} }});"
+    (tmp_path / "poor.mjs").write_text(poor)
+    files = (str(tmp_path / "record"), str(tmp_path / "keys"))
+    command = [str(NODE), "--import", str(tmp_path / "poor.mjs"), str(VERIFIER), *files]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (told.returncode, told.stdout, missing in told.stderr) == (2, "", True), told
+
+
+@NEEDS_NODE
+def test_keys_and_checkpoints_that_are_none_are_no_fault_of_the_record(tmp_path: Path) -> None:
+    (tmp_path / "record").write_bytes(record_of(match_of("kowah")))
+    (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
+    (tmp_path / "none").write_text('{"keys":[{"id":"0","public":"0"}]}')
+    for keys, checkpoints in (("none", "/dev/null"), ("keys", "none")):
+        files = [str(tmp_path / name) for name in ("record", keys, checkpoints)]
+        told = subprocess.run(
+            [str(NODE), str(VERIFIER), *files], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (told.returncode, told.stdout) == (2, ""), told
 
 
 @NEEDS_NODE
