@@ -4,7 +4,8 @@ The log keeps opaque ids and no text, so it stays as it is and every chain still
 disputes is kept beside it, and goes. From the moment that an
 erasing begins the account gets no further part in any table; what it has, it gives up by commands of its own, through
 the door that all commands come in by. Its name and its tokens go last: whoever is cut off before that can still ask
-again, and a repeat finishes what is left.
+again, and a repeat finishes what is left. An archive that was not told, as it was away or not named, is told before
+anything more goes to it.
 """
 
 import logging
@@ -64,10 +65,21 @@ class Erasing:
         return len(tables)
 
     async def _note(self, account: str) -> None:
-        """Have the archive know who was erased; where it is away, the next backup knows."""
+        """Have the archive know who was erased; where it is away, `tell` does later."""
         if self._archive is None:
             return
         try:
             await self._archive.note_erased(account)
         except ArchiveAway as away:
-            _journal.warning("%s is erased, and no backup or archive knows it yet: %s", account, away)
+            _journal.warning("%s is erased; the archive is told by the next `evenfold archive`: %s", account, away)
+
+
+async def tell(accounts: Accounts, archive: Archive) -> int:
+    """Have the archive know all who are on the store's list of the erased; return how many it did not.
+
+    Raise StoreDown or ArchiveAway.
+    """
+    untold = await accounts.condemned() - await archive.erased()
+    for account in sorted(untold):
+        await archive.note_erased(account)
+    return len(untold)

@@ -154,6 +154,12 @@ class Log:
             await self._check_end(stream, 0, known)
         return known, entries
 
+    async def tombstones(self, partition: int) -> dict[str, bytes]:
+        """Return what is kept of the archived streams of a partition, by their names; raise StoreDown."""
+        streams = await self.streams(partition)
+        found = await self._ask(*(("GET", keys_of(stream).tombstone) for stream in streams))
+        return {stream: cast("bytes", kept) for stream, kept in zip(streams, found, strict=True) if kept is not None}
+
     async def last(self, stream: str) -> Stored | None:
         """Return the newest entry of a stream, None if it has none."""
         keys = keys_of(stream)

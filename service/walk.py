@@ -27,6 +27,12 @@ class Walk:
         names = [await self.log.streams(number) for number in range(PARTITIONS)]
         return [stream for streams in names for stream in streams if stream.startswith("table:")]
 
+    async def tombstones(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Yield the names of all archived streams, and what the store keeps of each; raise StoreDown."""
+        for number in range(PARTITIONS):
+            for stream, tombstone in (await self.log.tombstones(number)).items():
+                yield stream, tombstone
+
     async def over(
         self, streams: Iterable[str], work: Callable[[str], Awaitable[object]], at_once: int = AT_ONCE
     ) -> None:

@@ -10,7 +10,7 @@ to erase again.
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 from redis.asyncio import Redis
@@ -112,6 +112,11 @@ class Accounts:
         """Tell whether an account is being erased, or has been."""
         with answered():
             return await self._redis.zscore(ERASED_KEY, account) is not None
+
+    async def condemned(self) -> set[str]:
+        """Return the ids of all accounts on the list of the erased; raise StoreDown."""
+        with answered():
+            return {each.decode("ascii") for each in cast("list[bytes]", await self._redis.zrange(ERASED_KEY, 0, -1))}
 
     async def forget(self, account: str) -> None:
         """Erase what is known of an account but its id."""

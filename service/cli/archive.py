@@ -13,11 +13,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from service.archive import Archive
 from service.archiving import Archiving, Moved
+from service.auth.accounts import Accounts
 from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, printing, say
 from service.cli.spans import LONGEST_MS, span_ms
 from service.clock import utc_ms
+from service.erasing import tell
 from service.errors import ArchiveAway, Illegible, NotFound, StoreDown
 from service.games import Games
 from service.ids import is_id
@@ -44,6 +46,7 @@ class Told(msgspec.Struct):
     """What came of it: tables and the bytes of their files that went, tables by why they stay, streams left alone.
 
     `there` had gone before; `failed` are those whose log or copy is damaged, or whose game is not known here.
+    `erased` are the erased accounts that the archive did not know of.
     """
 
     archived: int = 0
@@ -54,6 +57,7 @@ class Told(msgspec.Struct):
     disputed: int = 0
     changed: int = 0
     failed: list[str] = []
+    erased: int = 0
     dry_run: bool = False
 
 
@@ -104,7 +108,9 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
     async with opened(place, "evenfold archive") as redis:
         log = Log(redis, archive=archive)
         try:
-            return await _all(log, Archiving(redis, log, archive, games, before), wanted)
+            erased = 0 if wanted.dry_run else await tell(Accounts(redis), archive)
+            told = await _all(log, Archiving(redis, log, archive, games, before), wanted)
+            return msgspec.structs.replace(told, erased=erased)
         except ArchiveAway as away:
             raise Failed(f"{away}; what has not gone stays in the store") from None
         except StoreDown as down:
@@ -151,6 +157,8 @@ def _tell(told: Told, wanted: Wanted) -> None:
     else:
         stay = told.live + told.recent + told.disputed + told.changed
         say(f"{told.archived} tables went, in {told.bytes} bytes; {stay} stay, {told.there} had gone before.")
+    if told.erased and not wanted.as_json:
+        say(f"{told.erased} accounts were erased that the archive did not know of.")
     if told.failed:
         some = "; ".join(told.failed[:NAMED])
         say(f"{len(told.failed)} tables stay that something is wrong with: {some}", "bold yellow")

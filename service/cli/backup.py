@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
-from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from service import backup as form
 from service.archive import archived
-from service.auth.accounts import ERASED_KEY, Accounts
+from service.auth.accounts import Accounts
 from service.auth.keys import kept, secret_from
 from service.cli.erase import erasing
 from service.cli.games import found
@@ -29,7 +28,6 @@ from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
-from service.store import answered
 
 SECRETS: Final = {"secret": "EVENFOLD_SECRET", "signing": "EVENFOLD_SIGNING_KEY"}
 """The files of the keys' folder, and the variables that say the same."""
@@ -135,7 +133,7 @@ async def _made(place: Place, draft: Path, head: form.Head) -> form.Backup:
             made = form.Backup(redis, log)
             with _counting("lines") as count:
                 await _write(made, draft, head, count)
-            await asyncio.to_thread(_note, await _erased(redis), draft.with_name(ERASED_FILE))
+            await asyncio.to_thread(_note, await Accounts(redis).condemned(), draft.with_name(ERASED_FILE))
         except StoreDown as down:
             raise Failed(f"No backup was made: {down.__cause__ or down}") from None
         except ResponseError as error:
@@ -164,11 +162,6 @@ def _counting(what: str) -> Iterator[Callable[[], object]]:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=None)
         yield lambda: progress.advance(task)
-
-
-async def _erased(redis: Redis) -> set[str]:
-    with answered():
-        return {each.decode("ascii") for each in cast("list[bytes]", await redis.zrange(ERASED_KEY, 0, -1))}
 
 
 def _note(erased: set[str], file: Path) -> None:

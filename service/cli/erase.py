@@ -22,6 +22,7 @@ from service.presence import Presence
 from service.settings import Place
 from service.tables import Tables
 from service.texts import Texts
+from service.walk import Walk
 
 
 def erase(place: Place, account: str, modules: Sequence[str], *, sure: bool) -> None:
@@ -44,6 +45,7 @@ async def _erased(place: Place, account: str, games: Games) -> None:
         log = Log(redis, archive=archive)
         try:
             tables = await erasing(redis, log, games, archive).erase(account)
+            untold = archive is None and await _has_archived(log)
         except KeyError as unknown:
             raise Failed(f"{called} is not erased altogether; name the game of {unknown} with --games") from None
         except Obstacle as obstacle:
@@ -51,6 +53,15 @@ async def _erased(place: Place, account: str, games: Games) -> None:
         finally:
             await log.close()
         say(f"{called} is erased, and has no part any more in the {tables} tables where it may have had one.")
+        if untold:
+            say("The archive does not know it yet: the next `evenfold archive` tells it.", "bold yellow")
+
+
+async def _has_archived(log: Log) -> bool:
+    """Tell whether the logs of some tables are in the archive; raise StoreDown."""
+    async for _ in Walk(log).tombstones():
+        return True
+    return False
 
 
 def erasing(redis: Redis, log: Log, games: Games, archive: Archive | None) -> Erasing:

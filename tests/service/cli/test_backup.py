@@ -200,6 +200,33 @@ def test_the_archive_remembers_who_was_erased_where_the_store_is_lost(
     assert [other.exists(f"account:{person.id}") for person in (ada, be, cy)] == [0, 0, 1]
 
 
+def test_the_archive_is_told_by_the_next_run_of_whom_it_was_not_told(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    file, folder = tmp_path / "backups" / "early.gz", tmp_path / "archive"
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    ada, be, cy = house.people
+    place = ("--redis", house.store, "--archive", house.archive)
+    folder.rename(tmp_path / "away")
+    with served(house.store, house.keys, archive=house.archive) as url:
+        be.http.base_url = url
+        assert be.delete("/v1/me").status_code == 204
+    (tmp_path / "away").rename(folder)
+    erased = called("erase", ada.id, "--yes", "--redis", house.store)
+    assert (erased.code, "the next `evenfold archive` tells it" in erased.told) == (0, True)
+    assert not (folder / "erased").exists()
+    assert called("archive", *place, "--dry-run").code == 0
+    assert not (folder / "erased").exists()
+    assert "2 accounts were erased that the archive did not know of." in called("archive", *place).told
+    assert {each.name for each in (folder / "erased").iterdir()} == {ada.id, be.id}
+    assert '"erased":0' in called("archive", *place, "--json").printed
+    again = called("erase", ada.id, "--yes", *place)
+    assert (again.code, "tells it" in again.told) == (0, False)
+    restored = called("restore", str(file), "--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+    assert restored.code == 0
+    assert [other.exists(f"account:{person.id}") for person in (ada, be, cy)] == [0, 0, 1]
+
+
 def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_is_lost(
     house: House, other: Redis, called: Called, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ def test_an_account_is_erased_beside_a_server_that_runs(called: Called, server: 
         assert bob.get(path).json()["outcome"] == "abandoned"
         # Each worker may go on trusting the token for a second.
         until(lambda: httpx.get(f"{server.url}/v1/me", headers=ada.http.headers).status_code == 401)
+        assert "archive" not in erased.told
         again = called("erase", ada.id, "--yes", "--data", str(server.data))
         assert (again.code, f"Account {ada.id} is erased" in again.told) == (0, True)
 
