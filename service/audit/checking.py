@@ -11,13 +11,13 @@ What is found wrong first is told, with its line, its version and a code; what f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import Meta, Raw
 
-from events.base import By, Decision, Entry, Event
-from events.table import Created, Outcome, Seeded, Shuffled, TextRef
+from events.base import By, Decision, Entry, Event, whole
+from events.table import Created, Hex256, Outcome, Seeded, Shuffled, TextRef
 from projections import fold
 from projections.table import Table
 from service.audit.checkpoints import Checkpoint
@@ -107,6 +107,14 @@ class Evidence(NamedTuple):
     consistencies: Sequence[Consistency] = ()
 
 
+class _Undecided(msgspec.Struct, frozen=True, gc=False):
+    """What of an entry can't be decided again, by its format: a salt is 128 bits, a key the hash of one."""
+
+    cause: Annotated[str, Meta(pattern=whole("(table|tournament):[0-9a-hjkmnp-tv-z]{26}:[1-9][0-9]{0,15}"))] | None
+    key: Hex256 | None
+    salt: Annotated[str, Meta(pattern=whole("[A-Za-z0-9_-]{22}"))]
+
+
 class _Found(Exception):
     """Something is wrong."""
 
@@ -119,6 +127,7 @@ _encode = msgspec.json.Encoder().encode
 _header = msgspec.json.Decoder(Header)
 _trailer = msgspec.json.Decoder(Trailer)
 _entry = msgspec.json.Decoder(Entry[Raw, Raw])
+_undecided = msgspec.json.Decoder(_Undecided)
 _creating = msgspec.json.Decoder(Create)
 _created = msgspec.json.Decoder(Created)
 _seeded = msgspec.json.Decoder(Seeded)
@@ -222,6 +231,7 @@ class _Check:
         entry = _read(_entry, e, Fault(version + 1, version, "entry"))
         if entry.stream != table_stream(table.id) or entry.version != version or entry.at < table.at:
             raise _Found(Fault(version + 1, version, "order"))
+        _read(_undecided, e, Fault(version + 1, version, "entry"))
         command = _read(_commands(game.commands), bytes(entry.command), Fault(version + 1, version, "entry"))
         by, events = self._decide(game, table, entry, command)
         again = Entry(1, entry.stream, version, entry.at, by, command, entry.cause, entry.key, entry.salt, events)

@@ -18,6 +18,9 @@ const TAGS = { head: "evenfold/head/1", commit: "evenfold/commit/1", shuffle: "e
 
 const NUMBERS_PER_DEAL = 65536;
 
+const SALT = /^[A-Za-z0-9_-]{22}$/;
+const CAUSE = /^(table|tournament):[0-9a-hjkmnp-tv-z]{26}:[1-9][0-9]{0,15}$/;
+
 const MEMBERS = {
   header: ["record", "options", "ruleset", "players", "key", "texts"],
   text: ["id", "salt", "text"],
@@ -80,6 +83,10 @@ async function checked(record, keys, checkpoints) {
     expectMembers(line, "entry", entry, MEMBERS.entry);
     expect(entry.log === 1 && entry.stream === stream && entry.version === index + 1, line, "order", "It does not follow.");
     expect(index === 0 || entry.at >= entries[index - 1].at, line, "order", "It is older than the entry before.");
+    expect(typeof entry.salt === "string" && SALT.test(entry.salt), line, "entry", "The salt is not 128 bits in base64url.");
+    expect(entry.key === null || isHex(entry.key, 32), line, "entry", "The key is neither null nor 64 digits of hex.");
+    expect(entry.cause === null || (typeof entry.cause === "string" && CAUSE.test(entry.cause)), line, "entry",
+      "The cause is neither null nor a stream and a version.");
     head = await sha256(tag(TAGS.head), head, lines[index + 1]);
     heads.push(head);
   }

@@ -91,6 +91,29 @@ def recorded(match: Match, entries: Sequence[bytes], signer: Signer = OURS) -> b
     return b"".join(lines(folded(match, entries), entries, signer))
 
 
+UNFIT: Sequence[dict[str, object]] = (
+    {"salt": ""},
+    {"salt": "A" * 21},
+    {"salt": "A" * 21 + "+"},
+    {"salt": "A" * 22 + "\n"},
+    {"key": ""},
+    {"key": "AB" * 32},
+    {"key": "ab" * 31},
+    {"cause": ""},
+    {"cause": "table:" + "0" * 26},
+    {"cause": f"table:{'0' * 26}:0"},
+    {"cause": f"hand:{'0' * 26}:1"},
+)
+"""What nobody decides again, in formats that an entry does not have it in."""
+
+FIT: Sequence[dict[str, object]] = (
+    {"salt": "-_" * 11},
+    {"key": "ab" * 32},
+    {"cause": f"table:{'0' * 26}:10"},
+    {"cause": f"tournament:{'z' * 26}:1"},
+)
+
+
 def edited(e: bytes, **members: object) -> bytes:
     """Return an entry with other members, written as the log writes it."""
     return msgspec.json.encode(msgspec.structs.replace(_entry.decode(e), **members))

@@ -22,9 +22,11 @@ from service.written import Text
 from tests.laws.matches import Match
 from tests.laws.setups import GAMES
 from tests.service.audit.records import (
+    FIT,
     KEYS,
     OURS,
     THEIRS,
+    UNFIT,
     WRITTEN,
     contested,
     edited,
@@ -257,6 +259,15 @@ def test_texts_are_those_that_the_log_has_hashes_of(stated: tuple[Text, ...], ho
 def test_an_entry_written_otherwise_is_found(lines: list[bytes]) -> None:
     spaced = lines[4].replace(b'"cause":null', b'"cause": null')
     assert fault_of(b"".join([*lines[:4], spaced, *lines[5:]])) == Fault(5, 4, "entry")
+
+
+def test_salt_key_and_cause_have_their_formats(match: Match) -> None:
+    entries = entries_of(match)
+    for members in FIT:
+        assert fault_of(recorded(match, [*entries[:4], edited(entries[4], **members), *entries[5:]])) is None
+    for members in UNFIT:
+        forged = recorded(match, [*entries[:4], edited(entries[4], **members), *entries[5:]])
+        assert fault_of(forged) == Fault(6, 5, "entry"), members
 
 
 def test_time_that_runs_back_is_found(match: Match) -> None:

@@ -22,9 +22,11 @@ from service.chance import Chance
 from service.games.kowah.deals import PACK
 from tests.laws.matches import Match
 from tests.service.audit.records import (
+    FIT,
     KEYS,
     OURS,
     THEIRS,
+    UNFIT,
     WRITTEN,
     contested,
     edited,
@@ -131,6 +133,17 @@ def test_no_mutation_of_any_byte_passes(verified: Verified) -> None:
     found = verified(*((one, PUBLISHED, []) for one in mutated))
     assert len(found) == len(mutated) > MUTATIONS / 2
     assert not any(one["ok"] for one in found)
+
+
+@NEEDS_NODE
+def test_salt_key_and_cause_have_their_formats(verified: Verified) -> None:
+    match = match_of("kowah")
+    entries = [stored.e for stored in match.stored]
+    changed = [[*entries[:4], edited(entries[4], **members), *entries[5:]] for members in (*FIT, *UNFIT)]
+    found = verified(*((recorded(match, one), PUBLISHED, []) for one in changed))
+    assert [(one.get("code"), one.get("line")) for one in found] == [(None, None)] * len(FIT) + [("entry", 6)] * len(
+        UNFIT
+    )
 
 
 @NEEDS_NODE
