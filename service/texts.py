@@ -1,10 +1,11 @@
 """Texts: what people write about a table, a dispute's reason or a ruling's, kept beside the log so that it can go.
 
-A text is stored before the decision that names it, and removed again where that is refused; who is cut off in between
-leaves a text that nothing names, and that goes with its author's account as all of theirs do. What a request with an
-Idempotency-Key writes has its id and its salt from key and body, so that a repeat finds it and names it alike.
+A text is stored before the decision that names it, and removed again where nothing is decided; who is cut off in
+between leaves a text that nothing names, and that goes with its author's account as all of theirs do. What a request
+with an Idempotency-Key writes has its id and its salt from key and body, so that a repeat finds it and names it alike.
+Such requests may overlap: each holds the text, what names it never lets go, and with its last holder it goes.
 
-    text:<id>           a hash: salt (hex), text, and its author
+    text:<id>           a hash: salt (hex), text, its author, and how many hold it
     texts:<account>     the ids of what an account wrote: a set
 
 Left out: who may write and read (the routes), and what a record does with them (service/audit/records.py).
@@ -18,14 +19,15 @@ from typing import Final, NamedTuple, cast
 
 from msgspec import convert
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 
 from events.table import TextRef
 from service.auth.accounts import ERASED_KEY
 from service.auth.tokens import UNKNOWN
-from service.errors import Archived, KeyReused, NotFound, Stale, StoreDown, Unauthenticated
+from service.errors import Obstacle, StoreDown, Unauthenticated, Unconfirmed
 from service.game import AnyTable, Refused
 from service.ids import derived, new_id
-from service.store import answered
+from service.store import answered, begin
 from service.tables import Once
 from service.written import Text
 
@@ -51,9 +53,10 @@ class Texts:
 
     @asynccontextmanager
     async def kept(self, writing: Writing) -> AsyncIterator[TextRef | None]:
-        """Keep a text for a block that has a decision name it, None for no text; not where the decision is refused.
+        """Keep a text for a block that has a decision name it, None for no text; not where nothing is decided.
 
-        Raise Unauthenticated for an account that is being erased.
+        So does every obstacle say but Unconfirmed. That, whoever is cut off and what nobody foresaw leave open whether
+        the decision is stored: then the text stays. Raise Unauthenticated for an account that is being erased.
         """
         if writing.text is None:
             yield None
@@ -62,8 +65,9 @@ class Texts:
         await self._keep(text, writing.author)
         try:
             yield text.ref
-        except (Refused, Stale, NotFound, KeyReused, Archived):
-            # A repeat of what was stored is never refused: nothing names this text.
+        except Unconfirmed:
+            raise
+        except (Refused, Obstacle):
             with suppress(StoreDown):
                 await self._drop(text.id, writing.author)
             raise
@@ -99,6 +103,7 @@ class Texts:
     async def _keep(self, text: Text, author: str) -> None:
         calls = self._redis.pipeline(transaction=True)
         calls.hset(_text_key(text.id), mapping={"salt": text.salt, "text": text.text, "author": author})
+        calls.hincrby(_text_key(text.id), "holders", 1)
         calls.sadd(_author_key(author), text.id)
         calls.zscore(ERASED_KEY, author)
         with answered():
@@ -108,11 +113,20 @@ class Texts:
             raise Unauthenticated(UNKNOWN)
 
     async def _drop(self, id_: str, author: str) -> None:
-        calls = self._redis.pipeline(transaction=True)
-        calls.delete(_text_key(id_))
-        calls.srem(_author_key(author), id_)
+        """Hold a text no more; it goes with its last holder."""
+        key = _text_key(id_)
+
+        async def write(calls: Pipeline) -> None:
+            holders = await cast("Awaitable[bytes | None]", calls.hget(key, "holders"))
+            begin(calls)
+            if int(holders or 0) > 1:
+                calls.hincrby(key, "holders", -1)
+            else:
+                calls.delete(key)
+                calls.srem(_author_key(author), id_)
+
         with answered():
-            await calls.execute()
+            await self._redis.transaction(write, key)
 
 
 def read_text(id_: str, salt: bytes | None, text: bytes | None) -> Text | None:

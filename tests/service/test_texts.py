@@ -1,5 +1,7 @@
 """What people write is kept beside the log, found again by a repeat, and gone where nothing names it."""
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 import pytest
@@ -7,7 +9,19 @@ from redis.asyncio import Redis
 
 from events.table import TextRef
 from service.auth.accounts import Accounts
-from service.errors import Archived, KeyReused, NotFound, Stale, StoreDown, Unauthenticated
+from service.errors import (
+    ArchiveAway,
+    Archived,
+    Busy,
+    Damaged,
+    KeyReused,
+    Malformed,
+    NotFound,
+    Stale,
+    StoreDown,
+    Unauthenticated,
+    Unconfirmed,
+)
 from service.game import Refused
 from service.tables import Once
 from service.texts import Texts, Writing
@@ -27,9 +41,13 @@ class Said:
     body: bytes = b'{"reason":"conduct"}'
     once: Once | None = None
 
-    async def by(self, texts: Texts, failure: Exception | None = None) -> TextRef | None:
-        """Write it where the decision that names it comes out like this."""
+    async def by(
+        self, texts: Texts, failure: BaseException | None = None, meanwhile: Awaitable[object] | None = None
+    ) -> TextRef | None:
+        """Write it where the decision that names it comes out like this, once something else has happened."""
         async with texts.kept(Writing(self.author, self.text, self.body, self.once)) as ref:
+            if meanwhile is not None:
+                await meanwhile
             if failure is not None:
                 raise failure
         return ref
@@ -94,17 +112,56 @@ async def test_a_key_with_another_body_takes_nothing_from_the_first(store: Redis
     assert len(await keys(store)) == 2
 
 
-@pytest.mark.parametrize("refusal", [Refused("ended"), Stale(1, 2), NotFound(), KeyReused(), Archived()])
-async def test_what_is_refused_leaves_no_text(store: Redis, refusal: Exception) -> None:
-    with pytest.raises(type(refusal)):
-        await Said().by(Texts(store), refusal)
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        Refused("ended"),
+        Stale(1, 2),
+        NotFound(),
+        KeyReused(),
+        Archived(),
+        Busy(),
+        Malformed("Not this."),
+        Damaged("It is damaged."),
+        ArchiveAway("It is away."),
+        StoreDown("The store does not answer; nothing happened."),
+    ],
+)
+async def test_where_nothing_is_decided_no_text_is_left(store: Redis, nothing: Exception) -> None:
+    with pytest.raises(type(nothing)):
+        await Said().by(Texts(store), nothing)
     assert await keys(store) == set()
 
 
-async def test_what_may_have_been_stored_keeps_its_text(store: Redis) -> None:
-    with pytest.raises(StoreDown):
-        await Said().by(Texts(store), StoreDown("The store does not answer."))
+@pytest.mark.parametrize("open_", [Unconfirmed("table:t", 4), asyncio.CancelledError(), RuntimeError()])
+async def test_what_may_have_been_stored_keeps_its_text(store: Redis, open_: BaseException) -> None:
+    with pytest.raises(type(open_)):
+        await Said().by(Texts(store), open_)
     assert len(await keys(store)) == 2
+
+
+@pytest.mark.parametrize("named_before", [False, True])
+async def test_who_is_refused_takes_nothing_from_what_another_with_its_key_named(
+    store: Redis, named_before: bool
+) -> None:
+    said, texts = Said(once=ONCE), Texts(store, SECRET)
+    if named_before:
+        await said.by(texts)
+    other = asyncio.ensure_future(said.by(Texts(store, SECRET)))
+    with pytest.raises(Refused):
+        await said.by(texts, Refused("ended"), meanwhile=other)
+    ref = await other
+    assert ref is not None
+    assert set(await texts.find([ref])) == {ref.id}
+
+
+async def test_of_two_with_one_key_that_are_both_refused_no_text_is_left(store: Redis) -> None:
+    async def refused(meanwhile: Awaitable[object] | None = None) -> None:
+        with pytest.raises(Refused):
+            await Said(once=ONCE).by(Texts(store, SECRET), Refused("ended"), meanwhile)
+
+    await refused(refused())
+    assert await keys(store) == set()
 
 
 async def test_who_is_forgotten_leaves_no_text_and_others_keep_theirs(store: Redis) -> None:
