@@ -26,13 +26,14 @@ from service.api.gameroutes import (
     tables_of,
     typed,
 )
-from service.api.requests import AnyRequest, body, converted, identity, no_body, once
+from service.api.requests import AnyRequest, body, converted, identity, no_body
 from service.auth.scopes import ARBITER, PLAY
 from service.disputes import MOST, Pause, Resume, Rule
 from service.disputes import Dispute as DisputeCommand
 from service.disputes import Look as LookCommand
 from service.errors import Malformed, NotFound
 from service.game import AnyGame, Command
+from service.tables import Asked
 from service.texts import Texts, Writing, named_at
 from service.written import MAX_CHARACTERS, Text
 
@@ -194,9 +195,10 @@ class DisputeRoutes(GameRoutes):
         """File a dispute."""
         who = await identity(request, PLAY)
         wanted = await body(request, _new_dispute)
-        async with _kept(request, who.account, wanted) as text:
+        asked = self.addressed(request, who.account)
+        async with _kept(request, asked, wanted) as text:
             command = DisputeCommand(first=wanted.first, last=wanted.last, reason=wanted.reason, text=text)
-            _, decision, _ = await self.act(request, who.account, command)
+            _, decision, _ = await tables_of(request).act(asked, command)
         number = next(event.dispute for event in decision.events if isinstance(event, DisputeFiled))
         return answer(Filed(number, decision.version, decision.head, decision.events), 201)
 
@@ -281,8 +283,9 @@ class DisputeRoutes(GameRoutes):
         """Rule on a dispute."""
         who = await identity(request, ARBITER)
         wanted = await body(request, _new_ruling)
-        async with _kept(request, who.account, wanted) as text:
-            done = await self.act(request, who.account, _rule(_number(request), wanted, text))
+        asked, number = self.addressed(request, who.account), _number(request)
+        async with _kept(request, asked, wanted) as text:
+            done = await tables_of(request).act(asked, _rule(number, wanted, text))
         return await done_answer(request, done, 201)
 
     def _post_pause(self) -> Endpoint:
@@ -333,11 +336,11 @@ class DisputeRoutes(GameRoutes):
 
 
 def _kept(
-    request: AnyRequest, account: str, wanted: NewDispute | NewRuling
+    request: AnyRequest, asked: Asked, wanted: NewDispute | NewRuling
 ) -> AbstractAsyncContextManager[TextRef | None]:
     """Keep what a request has to say for the decision that it asks for."""
     text = None if wanted.text is UNSET else wanted.text
-    return _texts(request).kept(Writing(account, text, encoded(wanted), once(request, account)))
+    return _texts(request).kept(Writing(asked.player, text, encoded(wanted), asked.once))
 
 
 def _texts(request: AnyRequest) -> Texts:

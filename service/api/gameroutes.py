@@ -67,10 +67,11 @@ class GameRoutes:
 
     def act(self, request: AnyRequest, account: str, command: Command) -> Awaitable[Decided]:
         """Have the table in the request's path take a command of an account."""
-        asked = Asked(
-            account, self.game.name, request.path_params[TABLE.name], once(request, account), only_at(request)
-        )
-        return tables_of(request).act(asked, command)
+        return tables_of(request).act(self.addressed(request, account), command)
+
+    def addressed(self, request: AnyRequest, account: str) -> Asked:
+        """Return which table a command of an account is for, once, and at which version; raise Malformed."""
+        return Asked(account, self.game.name, request.path_params[TABLE.name], once(request, account), only_at(request))
 
 
 def tables_of(request: AnyRequest) -> Tables:

@@ -1,14 +1,17 @@
 """Disputes over HTTP: players file them, an arbiter pauses, looks and rules, and everybody reads what came of it."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+from redis.asyncio import Redis
 
 from service import games
 from service.audit.checking import Evidence, check
+from service.auth.accounts import Accounts
 from tests.reacting import reacting
 from tests.served import Person
 from tests.service.api.conftest import Company, seated
@@ -77,6 +80,43 @@ def test_one_dispute_a_player_is_open_and_only_of_the_tables_versions(company: C
     stale = bob.post(f"{company.path}/disputes", CONDUCT, If_Match='"2"')
     assert stale.status_code == 412
     stranger.http.close()
+
+
+def test_what_is_refused_without_a_look_at_the_table_keeps_no_text(
+    company: Company, arbiter: Person, valkey_url: str
+) -> None:
+    ada, path = company.people[0], f"{company.path}/disputes"
+    # Nothing can be kept of who is being erased, which is found out as it is: 401 would say that it was tried.
+    asyncio.run(condemned(valkey_url, ada.id, arbiter.id))
+    for wrong in ({"If_Match": "bogus"}, {"If_Match": '"1", "2"'}, {"Idempotency_Key": "a key"}):
+        assert refusal(ada.post(path, CONDUCT, **wrong)) == (400, "malformed")
+        assert refusal(arbiter.post(f"{path}/1/ruling", {**UPHELD, "text": WORDS}, **wrong)) == (400, "malformed")
+    assert refusal(arbiter.post(f"{path}/none/ruling", {**UPHELD, "text": WORDS})) == (404, "not_found")
+    assert refusal(ada.post(path, CONDUCT)) == (401, "unauthenticated")
+
+
+def test_who_is_refused_leaves_no_text_however_often(company: Company, arbiter: Person, valkey_url: str) -> None:
+    ada = company.people[0]
+    file(ada, company.path)
+    for _ in range(2):
+        assert refusal(ada.post(f"{company.path}/disputes", CONDUCT)) == (409, "dispute_open")
+        ruled = arbiter.post(f"{company.path}/disputes/2/ruling", {**UPHELD, "text": WORDS}, If_Match='"1"')
+        assert ruled.status_code == 412
+    assert asyncio.run(how_many_texts(valkey_url, ada.id, arbiter.id)) == [1, 0]
+
+
+async def condemned(valkey_url: str, *accounts: str) -> None:
+    redis = Redis.from_url(valkey_url)
+    for account in accounts:
+        await Accounts(redis).condemn(account)
+    await redis.aclose()
+
+
+async def how_many_texts(valkey_url: str, *accounts: str) -> list[int]:
+    redis = Redis.from_url(valkey_url)
+    kept = [len([ref async for ref in redis.sscan_iter(f"texts:{account}")]) for account in accounts]
+    await redis.aclose()
+    return kept
 
 
 def test_an_arbiter_pauses_and_the_same_prompt_comes_back(company: Company, arbiter: Person) -> None:
