@@ -25,7 +25,7 @@ import logging
 import os
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
@@ -220,6 +220,13 @@ class Archive:
             return _mark(got.meta), bytes(got.bytes())
 
         return await self._asked(get)
+
+    async def lacking(self, paths: Collection[str]) -> set[str]:
+        """Return which of these files are not there; raise ArchiveAway. All that is there is listed, once."""
+        if not paths:
+            return set()
+        pages = await self._asked(lambda place: list(obstore.list(place)))
+        return set(paths).difference(each["path"] for page in pages for each in page)
 
     async def note_erased(self, account: str) -> None:
         """Note that an account was erased, for whoever fills a store from an older backup; raise ArchiveAway."""

@@ -15,6 +15,7 @@ store has, the stream stays.
 Left out: the files themselves (archive.py), and how a stream comes back (`Log.restore`).
 """
 
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -25,7 +26,7 @@ from service.archive import Archive, packed, path_of, read_tombstone, tombstone_
 from service.games import Games
 from service.log import Log
 from service.store import answered, begin
-from service.streams import Stored, broken, check_chain, keys_of
+from service.streams import Broken, Stored, broken, check_chain, keys_of
 from service.tables import TableFold
 from service.walk import Walk
 
@@ -90,6 +91,17 @@ class Archiving:
             return Moved("changed", len(entries))
         await self.unlink(stream)
         return Moved(fate, len(entries), len(file))
+
+    async def lacking(self) -> list[str]:
+        """Return the streams whose file, as the store's tombstone names it, the archive does not have.
+
+        Raise ArchiveAway or StoreDown.
+        """
+        paths = dict[str, str]()
+        async for stream, tombstone in Walk(self._log).tombstones():
+            with suppress(Broken):  # Whoever considers the stream meets it again.
+                paths[read_tombstone(stream, tombstone).path] = stream
+        return sorted(paths[path] for path in await self._archive.lacking(paths))
 
     async def read(self, stream: str) -> list[Stored]:
         """Return all that the store has of a stream; raise Broken, StoreDown."""

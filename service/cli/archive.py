@@ -108,8 +108,10 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
     async with opened(place, "evenfold archive") as redis:
         log = Log(redis, archive=archive)
         try:
+            archiving = Archiving(redis, log, archive, games, before)
+            _refuse(await archiving.lacking(), archive)
             erased = 0 if wanted.dry_run else await tell(Accounts(redis), archive)
-            told = await _all(log, Archiving(redis, log, archive, games, before), wanted)
+            told = await _all(log, archiving, wanted)
             return msgspec.structs.replace(told, erased=erased)
         except ArchiveAway as away:
             raise Failed(f"{away}; what has not gone stays in the store") from None
@@ -120,6 +122,15 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
             raise Failed(f"The store does not let this user archive: {error}") from None
         finally:
             await log.close()
+
+
+def _refuse(lacking: list[str], archive: Archive) -> None:
+    """Raise Unusable if an archive lacks the files of these streams: most likely it is not where they went."""
+    if lacking:
+        raise Unusable(
+            f"The archive at {archive.address} lacks the files of {len(lacking)} logs that the store has no more, such"
+            f" as {lacking[0]}: name the archive where they are, or put the files back"
+        )
 
 
 async def _all(log: Log, archiving: Archiving, wanted: Wanted) -> Told:

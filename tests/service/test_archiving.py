@@ -165,6 +165,22 @@ async def test_a_bad_copy_is_found_before_the_stream_goes_and_by_whoever_reads_i
     assert await log.read_range(STREAM, 1, 9_999) == entries
 
 
+async def test_a_place_that_lacks_the_file_of_a_tombstone_is_told_from_one_that_has_it(
+    parts: tuple[Archiving, Log], store: Redis, valkey_url: str, tmp_path: Path
+) -> None:
+    made, _ = parts
+    async with archiving(valkey_url, tmp_path / "other", NOW) as (elsewhere, _):
+        assert await elsewhere.lacking() == []
+        await made.consider(STREAM)
+        assert (await made.lacking(), await elsewhere.lacking()) == ([], [STREAM])
+        await store.set(KEYS.tombstone, b"unreadable")
+        assert await elsewhere.lacking() == []
+    (tmp_path / "archive").rename(tmp_path / "away")
+    await store.set(KEYS.tombstone, tombstone_of(STREAM, MATCH.stored[-1]))
+    with pytest.raises(ArchiveAway):
+        await made.lacking()
+
+
 async def test_a_place_that_is_away_keeps_the_stream_in_the_store(
     parts: tuple[Archiving, Log], store: Redis, tmp_path: Path
 ) -> None:

@@ -101,6 +101,27 @@ def test_what_can_not_be_meant_is_refused(
     assert refusal in called("archive", "--redis", valkey_url, *arguments).refusal
 
 
+def test_another_archive_than_that_of_the_store_is_refused(
+    called: Called, tables: list[str], valkey_url: str, tmp_path: Path
+) -> None:
+    there, other = tmp_path / "archive", tmp_path / "other"
+    other.mkdir()
+    assert called("archive", "--redis", valkey_url, "--archive", there.as_uri()).code == 0
+    with asking(valkey_url) as client:
+        client.zadd("accounts:erased", {"0" * 26: 1})
+        before = {key: client.dump(key) for key in client.scan_iter()}
+        for more in ((), ("--dry-run",), ("--older-than", "1m")):
+            refusal = called("archive", "--redis", valkey_url, "--archive", other.as_uri(), *more).refusal
+            assert f"The archive at {other.as_uri()} lacks the files of 2 logs" in refusal
+            assert f"such as table:{min(tables[:2])}: name the archive where they are" in refusal
+        assert {key: client.dump(key) for key in client.scan_iter()} == before
+        assert list(other.iterdir()) == []
+        (file,) = there.rglob(f"*{tables[1]}*")
+        file.unlink()
+        refusal = called("archive", "--redis", valkey_url, "--archive", there.as_uri()).refusal
+        assert f"lacks the files of 1 logs that the store has no more, such as table:{tables[1]}:" in refusal
+
+
 def test_a_restored_table_must_be_one(called: Called, valkey_url: str) -> None:
     assert "is not the id of a table" in called("restore", "u" * 26, "--redis", valkey_url).refusal
     assert "Say with --archive" in called("restore", "0" * 26, "--redis", valkey_url).refusal
@@ -192,6 +213,7 @@ def test_a_bucket_is_an_archive_too_and_a_server_reads_from_it(
         done = run("archive", *place, "--json", **variables)
         assert (done.returncode, told(done.stdout).archived) == (0, 2)
         assert [ada.get(f"{path}{rest}").content for rest in ("", "/events", "/record")] == before
+        assert told(run("archive", *place, "--json", **variables).stdout).there == 2
         assert run("restore", tables[0], *place, **variables).returncode == 0
         assert [ada.get(f"{path}{rest}").content for rest in ("", "/events", "/record")] == before
         ada.http.close()
