@@ -18,6 +18,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from service.audit.agreeing import Flaw, flaw_of
 from service.audit.checking import Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
@@ -85,8 +86,17 @@ class _Told(msgspec.Struct):
     sentence: str | None = None
 
 
+class _ToldFlaw(msgspec.Struct):
+    """What is wrong with the evidence, as a line of JSON: it comes before all verdicts."""
+
+    code: str
+    sentence: str
+    sizes: tuple[int, ...]
+    ok: bool = False
+
+
 def verify(wanted: Wanted) -> int:
-    """Check records and tell what came of each; return 0 if all of them hold, else 1. Raise Unusable."""
+    """Check records and tell what came of each; return 0 if they and the evidence hold, else 1. Raise Unusable."""
     if (wanted.keys is None) != wanted.unsigned:
         raise Unusable(f"Name the service's public keys with --keys ({WHERE}), or say --unsigned: one of the two")
     files = list(_files(wanted.paths))
@@ -99,8 +109,10 @@ def verify(wanted: Wanted) -> int:
         tuple(proof for proof in proofs if isinstance(proof, Consistency)),
     )
     found(wanted.games)  # What is no game is told here, and not by each process.
-    faulty = 0
+    faulty, flaw = 0, flaw_of(evidence)
     with printing():
+        if flaw is not None:
+            sys.stdout.write(_flawed(flaw, as_json=wanted.as_json))
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
             if wanted.as_json:
@@ -109,7 +121,7 @@ def verify(wanted: Wanted) -> int:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
         if not wanted.as_json:
             sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
-    return 1 if faulty else 0
+    return 1 if faulty or flaw is not None else 0
 
 
 class _Task(NamedTuple):
@@ -212,6 +224,14 @@ def _told(verdict: Verdict) -> _Told:
         return _Told(file, ok=True, report=verdict.report)
     place = {"line": fault.line, "version": fault.version}
     return _Told(file, ok=False, report=verdict.report, **place, code=fault.code, sentence=fault.sentence)
+
+
+def _flawed(flaw: Flaw, *, as_json: bool) -> str:
+    """Tell what is wrong with the tree heads handed in."""
+    if as_json:
+        return msgspec.json.encode(_ToldFlaw(flaw.code, flaw.sentence, flaw.sizes)).decode() + "\n"
+    sizes = " and ".join(map(str, flaw.sizes))
+    return f"Tree heads of {sizes} leaves: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
 
 
 def _sentences(verdict: Verdict, *, signed: bool) -> str:

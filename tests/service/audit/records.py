@@ -1,5 +1,6 @@
 """Records for tests: matches played in memory, recorded, and forged in every way a forger could think of."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,8 +13,11 @@ from events.base import By, Entry
 from events.table import DealReplayed, Ended, Ruled, TextRef
 from projections import fold
 from projections.table import Table
+from service.audit import merkle
+from service.audit.merkle import Node
 from service.audit.record import lines
-from service.audit.signing import Signer
+from service.audit.signing import Signer, tree_message
+from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.disputes import Dispute
 from service.game import AnyTable
 from service.streams import genesis, head_after
@@ -122,6 +126,48 @@ def edited(e: bytes, **members: object) -> bytes:
 def events_of(e: bytes) -> list[Raw]:
     """Return the events of an entry as they are written."""
     return list(_entry.decode(e).events)
+
+
+class Transparent:
+    """A transparency log in memory, signed by OURS, and the proofs of it."""
+
+    def __init__(self, *leaves: Leaf) -> None:
+        """Log these."""
+        self._leaves = leaves
+        self._hashes: dict[Node, bytes] = {}
+        for leaf in leaves:
+            left = [self._hashes[node] for node in merkle.to_the_left(leaf.index)]
+            self._hashes |= dict(merkle.grown(leaf.index, leaf.hash, left))
+
+    @classmethod
+    def with_end_of(cls, match: Match, before: int, after: int = 0, later: int = 0) -> "Transparent":
+        """Log a match's end among so many others, as if it had come so many versions later."""
+        last = match.stored[-1]
+        end = Leaf(before, f"table:{match.table}", last.version + later, last.h.hex())
+        return cls(*map(cls.other, range(before)), end, *map(cls.other, range(before + 1, before + 1 + after)))
+
+    @staticmethod
+    def other(index: int, head: bytes = bytes(32)) -> Leaf:
+        """Return the leaf of some table."""
+        return Leaf(index, f"table:{index:026}", 1, head.hex())
+
+    async def _read(self, nodes: Sequence[Node]) -> list[bytes]:
+        return [self._hashes[node] for node in nodes]
+
+    def head(self, size: int) -> SignedTree:
+        """Return the tree head that it had at a size."""
+        root = asyncio.run(merkle.root(size, self._read))
+        return SignedTree(size, root.hex(), 5, OURS.id, OURS.sign(tree_message(size, root, 5)).hex())
+
+    def inclusion(self, index: int, size: int) -> Inclusion:
+        """Prove that a leaf is in the tree of a size."""
+        path = asyncio.run(merkle.inclusion(index, size, self._read))
+        return Inclusion(self._leaves[index], self.head(size), tuple(hashed.hex() for hashed in path))
+
+    def consistency(self, first: int, second: int) -> Consistency:
+        """Prove that the tree of the second size begins with that of the first."""
+        path = asyncio.run(merkle.consistency(first, second, self._read))
+        return Consistency(first, second, tuple(hashed.hex() for hashed in path))
 
 
 _entry = msgspec.json.Decoder(Entry[Raw, Raw])

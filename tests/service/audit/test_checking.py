@@ -1,8 +1,6 @@
 """A record holds only if it is what rules, seed and key say: every way to change one is found, and named."""
 
-import asyncio
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -10,14 +8,11 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from service.audit import checkpoints, merkle
+from service.audit import checkpoints
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
-from service.audit.merkle import Node
-from service.audit.signing import Signer, tree_message
-from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
+from service.audit.signing import Signer
 from service.game import AnyGame
-from service.ids import new_id
 from service.written import Text
 from tests.laws.matches import Match
 from tests.laws.setups import GAMES
@@ -28,6 +23,7 @@ from tests.service.audit.records import (
     THEIRS,
     UNFIT,
     WRITTEN,
+    Transparent,
     contested,
     edited,
     events_of,
@@ -89,7 +85,8 @@ def test_a_record_with_disputes_and_rulings_in_play_and_after_it_holds(game: Any
 
 
 def test_every_fault_has_a_test() -> None:
-    told = re.findall(r'"([a-z_]+)"', Path(__file__).read_text(encoding="utf-8"))
+    files = (Path(__file__), Path(__file__).with_name("test_agreeing.py"))
+    told = re.findall(r'"([a-z_]+)"', "".join(file.read_text(encoding="utf-8") for file in files))
     assert set(FAULTS) <= set(told)
 
 
@@ -339,39 +336,10 @@ def test_checkpoints_of_other_tables_are_left_aside(lines: list[bytes]) -> None:
 # The transparency log.
 
 
-def logged(match: Match, others: int, signer: Signer = OURS) -> tuple[Inclusion, SignedTree, Consistency]:
-    """Log a match's end after so many others, and one more; return its proof, and an earlier tree head with its own."""
-    last = match.stored[-1]
-    leaves = [Leaf(n, f"table:{new_id()}", 1, bytes(32).hex()) for n in range(others)]
-    leaves.append(Leaf(others, f"table:{match.table}", last.version, last.h.hex()))
-    hashes: dict[Node, bytes] = {}
-    for leaf in leaves:
-        hashes |= dict(merkle.grown(leaf.index, leaf.hash, [hashes[node] for node in merkle.to_the_left(leaf.index)]))
-
-    async def read(nodes: Sequence[Node]) -> list[bytes]:
-        return [hashes[node] for node in nodes]
-
-    async def head(size: int) -> SignedTree:
-        root = await merkle.root(size, read)
-        return SignedTree(size, root.hex(), 5, signer.id, signer.sign(tree_message(size, root, 5)).hex())
-
-    async def proven() -> tuple[Inclusion, SignedTree, Consistency]:
-        size = len(leaves)
-        path = tuple(hashed.hex() for hashed in await merkle.inclusion(others, size, read))
-        bridge = tuple(hashed.hex() for hashed in await merkle.consistency(others, size, read))
-        return (
-            Inclusion(leaves[-1], await head(size), path),
-            await head(others),
-            Consistency(others, size, bridge),
-        )
-
-    return asyncio.run(proven())
-
-
 def test_a_record_is_found_in_the_transparency_log(match: Match, lines: list[bytes]) -> None:
-    inclusion, kept, bridge = logged(match, 6)
-    record, end = b"".join(lines), len(match.stored)
-    report = check(record, GAMES, Evidence(KEYS, (), (inclusion,), (kept,), (bridge,)))
+    log = Transparent.with_end_of(match, before=6, after=1)
+    inclusion, record, end = log.inclusion(6, 8), b"".join(lines), len(match.stored)
+    report = check(record, GAMES, Evidence(KEYS, (), (inclusion,)))
     assert (report.fault, report.inclusions) == (None, 1)
     other = msgspec.structs.replace(inclusion.leaf, head="0" * 64)
     for forged in (
@@ -379,15 +347,13 @@ def test_a_record_is_found_in_the_transparency_log(match: Match, lines: list[byt
         msgspec.structs.replace(inclusion, proof=inclusion.proof[:-1]),
     ):
         assert fault_of(record, Evidence(KEYS, (), (forged,))) == Fault(end + 1, end, "inclusion")
-    assert fault_of(record, Evidence(KEYS, (), (inclusion,), (kept,))) == Fault(end + 1, end, "consistency")
-    unsigned = msgspec.structs.replace(kept, root="0" * 64)
-    wrong = Evidence(KEYS, (), (inclusion,), (unsigned,), (bridge,))
-    assert fault_of(record, wrong) == Fault(end + 1, end, "tree_signature")
-    assert fault_of(record, wrong._replace(keys=None)) == Fault(end + 1, end, "consistency")
+    unsigned = msgspec.structs.replace(inclusion, tree=msgspec.structs.replace(inclusion.tree, at=6))
+    assert fault_of(record, Evidence(KEYS, (), (unsigned,))) == Fault(end + 1, end, "tree_signature")
+    assert fault_of(record, Evidence(None, (), (unsigned,))) is None
 
 
 def test_a_proof_of_another_table_is_left_aside(lines: list[bytes]) -> None:
-    inclusion, _, _ = logged(match_of("chinkway"), 2)
+    inclusion = Transparent.with_end_of(match_of("chinkway"), before=2).inclusion(2, 3)
     assert check(b"".join(lines), GAMES, Evidence(KEYS, (), (inclusion,))).inclusions == 0
 
 

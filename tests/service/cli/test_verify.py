@@ -9,7 +9,7 @@ import pytest
 from service.audit.checkpoints import vouched
 from service.cli.verify import FEW
 from tests.laws.setups import TOY
-from tests.service.audit.records import OURS, THEIRS, match_of, record_of
+from tests.service.audit.records import OURS, THEIRS, Transparent, match_of, record_of
 from tests.service.cli.processes import Called, run
 from tests.sizes import sized
 
@@ -69,6 +69,20 @@ def test_checkpoints_are_met_or_found_out(called: Called, kept: Path) -> None:
     assert (met.code, "(signed, 1 checkpoints met)" in met.printed) == (0, True)
     found = called("verify", str(kept / "good.ndjson"), *keys, "--checkpoint", str(kept / "both.ndjson.kept"))
     assert (found.code, "version 4 (line 5): checkpoint." in found.printed) == (1, True)
+
+
+def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called, kept: Path, tmp_path: Path) -> None:
+    log = Transparent(*map(Transparent.other, range(7)))
+    (tmp_path / "heads").write_bytes(b"".join(msgspec.json.encode(log.head(size)) + b"\n" for size in (3, 7)))
+    (tmp_path / "bridge").write_bytes(msgspec.json.encode(log.consistency(3, 7)))
+    asked = ("verify", str(kept / "good.ndjson"), "--keys", str(kept / "keys.json"), "--tree", str(tmp_path / "heads"))
+    assert called(*asked, "--proof", str(tmp_path / "bridge")).code == 0
+    told = called(*asked)
+    assert told.code == 1
+    assert told.printed.startswith("Tree heads of 3 and 7 leaves: NOT GOOD: consistency. ")
+    assert told.printed.endswith("1 of 1 hold.\n")
+    flaw, good = map(json.loads, called(*asked, "--json").printed.splitlines())
+    assert (flaw["ok"], flaw["code"], flaw["sizes"], good["ok"]) == (False, "consistency", [3, 7], True)
 
 
 def test_a_game_from_outside_the_tree_is_named(called: Called, kept: Path, tmp_path: Path) -> None:

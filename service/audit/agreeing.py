@@ -1,0 +1,76 @@
+"""Whether tree heads that were kept agree: what is told of them alone, before any record is held against them.
+
+Two tree heads agree if the larger tree begins with the smaller. That is shown by a chain of consistency proofs from the
+one to the other, or by chains from both to a third. Of kept heads each must be shown to agree with the next larger one,
+and the tree of every proof of inclusion with those beside it in size. A consistency proof that names no two sizes of
+trees handed in shows nothing, and is left aside.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from service.audit.checking import FAULTS, Evidence
+from service.audit.merkle import Tree
+from service.audit.transparency import Consistency
+
+
+class Flaw(NamedTuple):
+    """What is wrong first with the evidence itself: a code of FAULTS, and the sizes of the tree heads that have it."""
+
+    code: str
+    sizes: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        return FAULTS[self.code]
+
+
+def flaw_of(evidence: Evidence) -> Flaw | None:
+    """Return what is wrong with kept tree heads and consistency proofs, None if nothing is."""
+    if evidence.keys is not None:
+        for head in evidence.trees:
+            if not head.is_signed_by(evidence.keys):
+                return Flaw("tree_signature", (head.size,))
+    kept = {head.tree for head in evidence.trees}
+    proven = {inclusion.tree.tree for inclusion in evidence.inclusions}
+    trees = sorted(kept | proven)
+    for one, other in pairwise(trees):
+        if one.size == other.size:
+            return Flaw("consistency", (one.size, other.size))
+    for proof, first, second in _pairs(trees, evidence.consistencies):
+        if not proof.holds(first, second):
+            return Flaw("consistency", (first.size, second.size))
+    return _unshown(kept, proven, evidence.consistencies)
+
+
+def _pairs(trees: Sequence[Tree], proofs: Sequence[Consistency]) -> Iterator[tuple[Consistency, Tree, Tree]]:
+    """Yield the proofs that are of two of these trees, whose sizes differ, with both."""
+    by_size = {tree.size: tree for tree in trees}
+    for proof in proofs:
+        if proof.first in by_size and proof.second in by_size:
+            yield proof, by_size[proof.first], by_size[proof.second]
+
+
+def _unshown(kept: set[Tree], proven: set[Tree], proofs: Sequence[Consistency]) -> Flaw | None:
+    """Return the first two trees that must be shown to agree and are not; the proofs between any of them hold."""
+    larger: dict[int, set[int]] = {}
+    for proof, first, second in _pairs(sorted(kept | proven), proofs):
+        if proof.first < proof.second:
+            larger.setdefault(first.size, set()).add(second.size)
+    for one in sorted(proven or kept):
+        for smaller, next_larger in pairwise(sorted({tree.size for tree in kept} | {one.size})):
+            if _reached(smaller, larger).isdisjoint(_reached(next_larger, larger)):
+                return Flaw("consistency", (smaller, next_larger))
+    return None
+
+
+def _reached(size: int, larger: dict[int, set[int]]) -> set[int]:
+    """Return this size and those of all trees that are shown to begin with the tree of this size."""
+    reached, waiting = {size}, [size]
+    while waiting:
+        further = larger.get(waiting.pop(), set()) - reached
+        reached |= further
+        waiting.extend(further)
+    return reached

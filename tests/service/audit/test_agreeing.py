@@ -1,0 +1,69 @@
+"""Tree heads that were kept go together, or it is told which do not."""
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from service.audit.agreeing import Flaw, flaw_of
+from service.audit.checking import Evidence
+from tests.service.audit.records import KEYS, THEIRS, Transparent
+
+LOG = Transparent(*map(Transparent.other, range(9)))
+SPLIT = Transparent(*(Transparent.other(index, bytes([index > 1] * 32)) for index in range(9)))
+"""The same log up to 2 leaves, and another one from there on."""
+
+
+def evidence(*kept: int, proofs: Sequence[tuple[int, int]] = (), proven: Sequence[int] = ()) -> Evidence:
+    heads, inclusions = map(LOG.head, kept), [LOG.inclusion(0, size) for size in proven]
+    return Evidence(KEYS, (), inclusions, tuple(heads), tuple(LOG.consistency(*sizes) for sizes in proofs))
+
+
+@pytest.mark.parametrize(
+    ("given", "flaw"),
+    [
+        (evidence(), None),
+        (evidence(5), None),
+        (evidence(5, 5), None),
+        (evidence(3, 5), (3, 5)),
+        (evidence(5, 3, proofs=[(3, 5)]), None),
+        (evidence(3, 5, 8, proofs=[(3, 5)]), (5, 8)),
+        (evidence(3, 5, 8, proofs=[(3, 5), (5, 8)]), None),
+        (evidence(3, 5, 8, proofs=[(3, 8), (5, 8)]), None),
+        (evidence(3, 5, proofs=[(3, 8), (5, 8)]), (3, 5)),
+        (evidence(3, 5, proofs=[(3, 8), (5, 8)], proven=[8]), None),
+        (evidence(3, 5, proofs=[(3, 5)], proven=[8]), (5, 8)),
+        (evidence(3, 5, proofs=[(3, 5), (5, 8)], proven=[8]), None),
+        (evidence(8, proofs=[(5, 8)], proven=[5]), None),
+        (evidence(8, proven=[5]), (5, 8)),
+        (evidence(proven=[5, 8]), None),
+        (evidence(5, proofs=[(1, 2)]), None),
+    ],
+    ids=repr,
+)
+def test_each_must_be_shown_to_begin_the_next(given: Evidence, flaw: tuple[int, int] | None) -> None:
+    assert flaw_of(given) == (flaw and Flaw("consistency", flaw))
+
+
+def test_heads_of_a_log_that_was_split_are_found() -> None:
+    both = Evidence(KEYS, (), (), (LOG.head(5), SPLIT.head(5)))
+    assert flaw_of(both) == Flaw("consistency", (5, 5))
+    proven = Evidence(KEYS, (), (SPLIT.inclusion(0, 5),), (LOG.head(5),))
+    assert flaw_of(proven) == Flaw("consistency", (5, 5))
+    for proof in (LOG.consistency(3, 5), SPLIT.consistency(3, 5)):
+        assert flaw_of(Evidence(KEYS, (), (), (LOG.head(3), SPLIT.head(5)), (proof,))) == Flaw("consistency", (3, 5))
+    assert flaw_of(Evidence(KEYS, (), (), (LOG.head(2), SPLIT.head(5)), (SPLIT.consistency(2, 5),))) is None
+
+
+def test_a_proof_that_does_not_hold_is_found_beside_one_that_does() -> None:
+    good = evidence(3, 5, proofs=[(3, 5)])
+    both = good._replace(consistencies=(*good.consistencies, SPLIT.consistency(3, 5)))
+    assert flaw_of(both) == Flaw("consistency", (3, 5))
+
+
+def test_every_head_is_signed() -> None:
+    forged = msgspec.structs.replace(LOG.head(3), at=6)
+    given = Evidence(KEYS, (), (), (LOG.head(3), forged))
+    assert flaw_of(given) == Flaw("tree_signature", (3,))
+    assert flaw_of(Evidence({THEIRS.id: THEIRS.public}, (), (), (LOG.head(3),))) == Flaw("tree_signature", (3,))
+    assert flaw_of(given._replace(keys=None)) is None
