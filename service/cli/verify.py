@@ -1,7 +1,7 @@
 """Checks records offline: without a server, without a store, with nothing but the rules, the files and public keys.
 
 Thousands of them are shared out among processes, one a core. A record is one file; of a folder every `.ndjson` in it
-is one, however deep.
+is one, however deep, and how many others were left out is told on the error stream.
 """
 
 import contextlib
@@ -185,9 +185,12 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        inside = sorted(file for file in path.rglob(f"*{SUFFIX}") if file.is_file())
+        every = [file for file in path.rglob("*") if file.is_file()]
+        inside = sorted(file for file in every if file.name.endswith(SUFFIX))
         if not inside:
             raise Unusable(f"The folder {path} holds no record: no file there ends in {SUFFIX}")
+        if left_out := len(every) - len(inside):
+            sys.stderr.write(f"Left out {left_out} of the files in {path}: their names don't end in {SUFFIX}\n")
         yield from inside
 
 

@@ -85,6 +85,14 @@ def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called,
     assert (flaw["ok"], flaw["code"], flaw["sizes"], good["ok"]) == (False, "consistency", [3, 7], True)
 
 
+def test_how_many_files_of_a_folder_were_left_out_is_told(called: Called, kept: Path, tmp_path: Path) -> None:
+    for name in ("one.ndjson", "two.NDJSON", "three.ndjson.txt"):
+        (tmp_path / name).write_bytes((kept / "good.ndjson").read_bytes())
+    told = called("verify", str(tmp_path), "--keys", str(kept / "keys.json"))
+    assert (told.code, told.printed.endswith("1 of 1 hold.\n")) == (0, True)
+    assert told.told == f"Left out 2 of the files in {tmp_path}: their names don't end in .ndjson\n"
+
+
 def test_a_game_from_outside_the_tree_is_named(called: Called, kept: Path, tmp_path: Path) -> None:
     (tmp_path / "toy.ndjson").write_bytes(record_of(match_of("toy")))
     keys = ("--keys", str(kept / "keys.json"))
