@@ -148,7 +148,7 @@ def test_salt_key_and_cause_have_their_formats(verified: Verified) -> None:
 
 @NEEDS_NODE
 @pytest.mark.parametrize("keys", [PUBLISHED, None], ids=["signed", "unsigned"])
-def test_header_and_trailer_are_held_to_the_byte(verified: Verified, keys: Any) -> None:  # noqa: ANN401 JSON
+def test_header_and_trailer_are_held_to_the_byte(verified: Verified, keys: object) -> None:
     record, seed = record_of(written(), texts=(WRITTEN,)), written().seed.hex().encode()
     changed = {
         b'{"record":1,': (b'{"record":2,', b'{"record":true,', b'{"record":"1",', b'{"record": 1,', b'{"record":1.0,'),
