@@ -15,6 +15,7 @@ Obstacle                      everything else that a client may meet
 ├── Forbidden                 the token lacks a scope
 ├── NotFound                  no such thing, or none that the player may know of
 ├── Unreadable                a name holds invisible characters, or too many once they are normalized
+├── UnreadableText            nothing of a text can be seen
 ├── NoStream                  a ticket is wanted for a path at which there is no stream
 ├── AlreadyCreated            what a repeated request would create is there; its secret is told only once
 ├── TooManyTokens             the account has as many tokens as it may have
@@ -96,6 +97,13 @@ class Unreadable(Obstacle):
 
     def __init__(self) -> None:
         super().__init__("A name or label holds no invisible characters, and at most 64 in Unicode's normal form C.")
+
+
+class UnreadableText(Obstacle):
+    """Nothing of a text can be seen; a schema can't speak of all that is invisible."""
+
+    def __init__(self) -> None:
+        super().__init__("Nothing of this text can be seen: it has at least one letter, digit, sign or symbol.")
 
 
 class NoStream(Obstacle):

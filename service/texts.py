@@ -13,6 +13,7 @@ Left out: who may write and read (the routes), and what a record does with them 
 
 import hmac
 import secrets
+import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final, NamedTuple, cast
@@ -22,9 +23,9 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from events.table import TextRef
-from service.auth.accounts import ERASED_KEY
+from service.auth.accounts import ERASED_KEY, FILLERS
 from service.auth.tokens import UNKNOWN
-from service.errors import Obstacle, StoreDown, Unauthenticated, Unconfirmed
+from service.errors import Obstacle, StoreDown, Unauthenticated, Unconfirmed, UnreadableText
 from service.game import AnyTable, Refused
 from service.ids import derived, new_id
 from service.store import answered, begin
@@ -32,6 +33,10 @@ from service.tables import Once
 from service.written import Text
 
 SALT_BYTES: Final = 16
+
+_SEEN: Final = frozenset("LNPS")
+"""What can be seen, by the first letter of Unicode's category: letters, numbers, punctuation and symbols."""
+_BLANK: Final = FILLERS | {"\ufffc"}
 
 
 class Writing(NamedTuple):
@@ -56,11 +61,14 @@ class Texts:
         """Keep a text for a block that has a decision name it, None for no text; not where nothing is decided.
 
         So does every obstacle say but Unconfirmed. That, whoever is cut off and what nobody foresaw leave open whether
-        the decision is stored: then the text stays. Raise Unauthenticated for an account that is being erased.
+        the decision is stored: then the text stays. Raise Unauthenticated for an account that is being erased, and
+        UnreadableText for what nobody sees.
         """
         if writing.text is None:
             yield None
             return
+        if not any(map(_is_seen, writing.text)):
+            raise UnreadableText
         text = Text(*self._id_and_salt(writing), writing.text)
         await self._keep(text, writing.author)
         try:
@@ -148,6 +156,10 @@ def named_at(table: AnyTable) -> Iterator[TextRef]:
             yield dispute.text
         if dispute.ruling is not None and dispute.ruling.text is not None:
             yield dispute.ruling.text
+
+
+def _is_seen(character: str) -> bool:
+    return unicodedata.category(character)[0] in _SEEN and character not in _BLANK
 
 
 def _text_key(id_: str) -> str:

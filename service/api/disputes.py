@@ -8,10 +8,10 @@ import msgspec
 from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from events.base import MAX_EVENTS, Head, Id, Millis, Version
+from events.base import MAX_EVENTS, Head, Id, Millis, Version, whole
 from events.table import DealNumber, DisputeFiled, DisputeNumber, DisputeReason, Places, Scores, Seats, TextRef, Verdict
 from projections import table as projected
-from service.api.answers import SEEN, answer, encoded
+from service.api.answers import answer, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.gameroutes import (
     COMMAND_ERRORS,
@@ -39,12 +39,17 @@ from service.written import MAX_CHARACTERS, Text
 
 EVENT = TypeVar("EVENT")
 
+# For one spelling in all dialects, escapes alone. The first are no more than space; the others are no part of a text:
+# all control characters but tab and line feed, and those that embed, override or isolate a direction.
+_SPACE: Final = r"\t\n \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_BARRED: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+
 NewText = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=MAX_CHARACTERS,
-        pattern=SEEN,
+        pattern=whole(f"[{_SPACE}]*[^{_SPACE}{_BARRED}][^{_BARRED}]*"),
         description="In your words. Everybody may read it; it goes with your account.",
         examples=["He showed me his hand."],
     ),

@@ -45,6 +45,7 @@ from service.errors import (
     Unauthenticated,
     Unconfirmed,
     Unreadable,
+    UnreadableText,
     Unsupported,
     UpgradeRequired,
 )
@@ -111,6 +112,7 @@ STATUS: Mapping[type[Exception], tuple[int, str]] = {
     Archived: (409, "archived"),
     Refused: (409, "refused"),
     Unreadable: (409, "name_unreadable"),
+    UnreadableText: (409, "text_unreadable"),
     AlreadyCreated: (409, "already_created"),
     NoStream: (409, "no_stream"),
     TooManyTokens: (409, "too_many_tokens"),

@@ -25,7 +25,7 @@ ERASED_KEY: Final = "accounts:erased"
 
 MAX_NAME = 64
 _INVISIBLE = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"])
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols by their category, and blank all the same."""
 
 
@@ -51,7 +51,7 @@ def clean_name(name: str, field: str = "/name") -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in _INVISIBLE or character in _FILLERS
+    return unicodedata.category(character) in _INVISIBLE or character in FILLERS
 
 
 class Accounts:

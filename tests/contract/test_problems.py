@@ -34,6 +34,7 @@ from service.errors import (
     Unauthenticated,
     Unconfirmed,
     Unreadable,
+    UnreadableText,
     Unsupported,
     UpgradeRequired,
 )
@@ -72,6 +73,7 @@ OBSTACLES: list[Obstacle] = [
     Unauthenticated("Who?"),
     Unconfirmed("table:" + ID, 42),
     Unreadable(),
+    UnreadableText(),
     Unsupported("Not so."),
     UpgradeRequired(),
 ]

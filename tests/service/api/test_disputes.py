@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from redis.asyncio import Redis
 
 from service import games
@@ -68,6 +69,27 @@ def test_a_dispute_may_have_no_words_and_only_so_many(company: Company) -> None:
     assert [seen["text"] for seen in listed(ada, company.path)] == [None, "♠" * 2_000]
     for text in ("", " \n", "♠" * 2_001):
         assert eve.post(f"{company.path}/disputes", {**CONDUCT, "text": text}).status_code == 400
+
+
+@pytest.mark.parametrize("text", ["\0", "a\0b", "\x1b[2J", "a\r\nb", "a\x7f", "a\x9b", "\u202eevil", "a\u2066b\u2069"])
+def test_a_text_has_no_characters_that_steer(company: Company, arbiter: Person, text: str) -> None:
+    ada, path = company.people[0], f"{company.path}/disputes"
+    assert refusal(ada.post(path, {**CONDUCT, "text": text})) == (400, "malformed")
+    assert refusal(arbiter.post(f"{path}/1/ruling", {**UPHELD, "text": text})) == (400, "malformed")
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u3164", "\n\u2800 \ufffc", "\u0301", "\u2060\u00ad", "\ue000"])
+def test_a_text_of_which_nothing_is_seen_is_none(company: Company, arbiter: Person, text: str) -> None:
+    ada, path = company.people[0], f"{company.path}/disputes"
+    assert refusal(ada.post(path, {**CONDUCT, "text": text})) == (409, "text_unreadable")
+    assert refusal(arbiter.post(f"{path}/1/ruling", {**UPHELD, "text": text})) == (409, "text_unreadable")
+
+
+@pytest.mark.parametrize("text", ["!", "\n\t5\n", "♠", "👩‍🚀", "\u200fשל", "e\u0301\n\n\tand so on", "हिन्दी"])
+def test_what_is_seen_in_any_writing_is_kept_as_it_is(company: Company, text: str) -> None:
+    ada = company.people[0]
+    file(ada, company.path, {**CONDUCT, "text": text})
+    assert [seen["text"] for seen in listed(ada, company.path)] == [text]
 
 
 def test_one_dispute_a_player_is_open_and_only_of_the_tables_versions(company: Company) -> None:
