@@ -319,20 +319,22 @@ def items(file: Path) -> Iterator[Item]:
     raise BackupUnfit(f"{file} is not whole: it ends before its end.")
 
 
-def check(file: Path) -> Counted:
-    """Read a backup through; return what it holds, or raise BackupUnfit."""
-    counted = Counted()
+def check(file: Path) -> tuple[Counted, set[str]]:
+    """Read a backup through; return what it holds and which files of the archive it names, or raise BackupUnfit."""
+    counted, paths = Counted(), set[str]()
     for item in items(file):
         match item:
-            case _Tombstone():
+            case _Tombstone(stream, says):
                 counted.archived += 1
+                with _told(file):
+                    paths.add(read_tombstone(stream, says.encode("ascii")).path)
             case _Leaf():
                 counted.leaves += 1
             case _Key():
                 counted.keys += 1
             case _:
                 counted.streams += 1
-    return counted
+    return counted, paths
 
 
 def _read(line: bytes) -> "_Line":

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from service import backup as form
-from service.archive import archived
+from service.archive import Archive, archived
 from service.auth.accounts import Accounts
 from service.auth.keys import kept, secret_from
 from service.cli.erase import erasing
@@ -23,7 +23,7 @@ from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say, told
 from service.clock import utc_ms
 from service.erasing import Erasing
-from service.errors import Illegible, Obstacle, StoreDown
+from service.errors import ArchiveAway, Illegible, Obstacle, StoreDown
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
@@ -88,7 +88,7 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     if wanted.without_archive and place.archive is not None:
         raise Unusable(f"--without-archive says that the archive is lost, and --archive that it is {place.archive}")
     try:
-        head, holds = form.head_of(wanted.file), form.check(wanted.file)
+        head, (holds, paths) = form.head_of(wanted.file), form.check(wanted.file)
     except form.BackupUnfit as unfit:
         raise Unusable(str(unfit)) from None
     if holds.archived and place.archive is None and not wanted.without_archive:
@@ -96,6 +96,8 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
             f"{holds.archived} logs of the backup are in the archive, which knows who was erased since: say with"
             " --archive where it is, or with --without-archive that it is lost"
         )
+    if place.archive is not None:
+        asyncio.run(_look(Archive(place.archive), paths))
     asyncio.run(_restored(place, wanted.file, games))
     with told():
         _keep(head.secrets, wanted.keys)
@@ -173,6 +175,19 @@ def _note(erased: set[str], file: Path) -> None:
 
 def _erased_in(file: Path) -> set[str]:
     return set(file.read_text(encoding="ascii").split()) if file.exists() else set()
+
+
+async def _look(archive: Archive, paths: set[str]) -> None:
+    """Raise Unusable where an archive is away, or lacks files that a backup names: it may not know who was erased."""
+    try:
+        lacking = await archive.lacking(paths)
+    except ArchiveAway as away:
+        raise Unusable(str(away)) from None
+    if lacking:
+        raise Unusable(
+            f"The archive at {archive.address} lacks {len(lacking)} files that the backup names, such as"
+            f" {min(lacking)}: name the archive where they are, or put them back"
+        )
 
 
 async def _restored(place: Place, file: Path, games: Games) -> None:

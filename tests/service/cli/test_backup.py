@@ -237,6 +237,10 @@ def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_
     assert "1 logs of the backup are in the archive, which knows who was erased since" in refusal
     both = ("--archive", house.archive, "--without-archive")
     assert "--without-archive says that the archive is lost" in called("restore", str(file), *place, *both).refusal
+    (tmp_path / "elsewhere").mkdir()
+    for folder, wrong in (("elsewhere", "lacks 1 files that the backup names"), ("nowhere", "no such folder")):
+        named = ("--archive", (tmp_path / folder).as_uri())
+        assert wrong in called("restore", str(file), *place, *named).refusal
     assert other.dbsize() == 0
     lost = called("restore", str(file), *place, "--without-archive")
     assert (lost.code, "1 were in the archive, which is lost." in lost.told) == (0, True)
