@@ -8,7 +8,7 @@ times, keys) is bound by the chain of heads, whose end is signed. Checkpoints ha
 What is found wrong first is told, with its line, its version and a code; what follows from it is not told as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Final, NamedTuple, TypeVar
@@ -55,6 +55,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "checkpoint": "A checkpoint that was handed in is not of this log.",
     "checkpoint_signature": "A checkpoint that was handed in is not signed by a key that was given.",
     "inclusion": "A proof that was handed in does not show that this log is in the transparency log.",
+    "outdated": "The record is not the newest: the transparency log has the table at a later version.",
     "tree_signature": "A tree head that was handed in is not signed by a key that was given.",
     "consistency": "The transparency log is not shown to begin with a tree head that was handed in.",
 }
@@ -62,7 +63,10 @@ FAULTS: Final[Mapping[str, str]] = {
 
 
 class Fault(NamedTuple):
-    """What is wrong first: the line of the file (from 1), the version where it is an entry's, and a code of FAULTS."""
+    """What is wrong first: the line of the file (from 1), the version where it is an entry's, and a code of FAULTS.
+
+    What shows that the log goes on names a version that the record does not have, and its last line.
+    """
 
     line: int
     version: int | None
@@ -176,6 +180,7 @@ class _Check:
         self._conclude(table)
         created = _created.decode(first.events[0])
         self._end(table, created, (header_line, header), (trailer_line, trailer))
+        self._compare_with_later(first.stream, len(entries))
 
     def _opened(self, first: Entry[Raw, Raw]) -> AnyGame:
         """Return the ruleset that the log is pinned to."""
@@ -207,15 +212,29 @@ class _Check:
 
     def _include(self, stream: str, version: int, head: bytes) -> None:
         """Check the proofs that a version is in the transparency log, if there are any."""
-        keys, fault = self._evidence.keys, partial(Fault, version + 1, version)
+        fault = partial(Fault, version + 1, version)
         for inclusion in self._evidence.inclusions:
             if (inclusion.leaf.stream, inclusion.leaf.version) != (stream, version):
                 continue
-            if inclusion.leaf.head != head.hex() or not inclusion.holds():
+            if inclusion.leaf.head != head.hex():
                 raise _Found(fault("inclusion"))
-            if keys is not None and not inclusion.tree.is_signed_by(keys):
-                raise _Found(fault("tree_signature"))
+            self._show(inclusion, fault)
             self.report.inclusions += 1
+
+    def _show(self, inclusion: Inclusion, fault: Callable[[str], Fault]) -> None:
+        """Raise _Found, with what makes a fault of a code, unless a proof holds and its tree is signed."""
+        if not inclusion.holds():
+            raise _Found(fault("inclusion"))
+        if self._evidence.keys is not None and not inclusion.tree.is_signed_by(self._evidence.keys):
+            raise _Found(fault("tree_signature"))
+
+    def _compare_with_later(self, stream: str, length: int) -> None:
+        """Raise _Found if the transparency log is shown to have this stream at a later version than its last here."""
+        for inclusion in self._evidence.inclusions:
+            if inclusion.leaf.stream == stream and inclusion.leaf.version > length:
+                fault = partial(Fault, len(self._lines), inclusion.leaf.version)
+                self._show(inclusion, fault)
+                raise _Found(fault("outdated"))
 
     def _add(self, game: AnyGame, table: AnyTable, e: bytes, version: int) -> None:
         """Decide an entry again, compare it, and fold what was decided."""

@@ -1,6 +1,7 @@
 """A record holds only if it is what rules, seed and key say: every way to change one is found, and named."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from events.table import Ended
 from service.audit import checkpoints
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
@@ -350,6 +352,25 @@ def test_a_record_is_found_in_the_transparency_log(match: Match, lines: list[byt
     unsigned = msgspec.structs.replace(inclusion, tree=msgspec.structs.replace(inclusion.tree, at=6))
     assert fault_of(record, Evidence(KEYS, (), (unsigned,))) == Fault(end + 1, end, "tree_signature")
     assert fault_of(record, Evidence(None, (), (unsigned,))) is None
+
+
+def test_a_proof_of_a_later_version_shows_that_a_record_is_outdated(match: Match, lines: list[bytes]) -> None:
+    record, length = b"".join(lines), len(match.stored)
+    later = Transparent.with_end_of(match, before=3, later=2).inclusion(3, 4)
+    assert fault_of(record, Evidence(KEYS, (), (later,))) == Fault(len(lines), length + 2, "outdated")
+    broken = msgspec.structs.replace(later, proof=later.proof[:-1])
+    assert fault_of(record, Evidence(KEYS, (), (broken,))) == Fault(len(lines), length + 2, "inclusion")
+    unsigned = msgspec.structs.replace(later, tree=msgspec.structs.replace(later.tree, at=6))
+    assert fault_of(record, Evidence(KEYS, (), (unsigned,))) == Fault(len(lines), length + 2, "tree_signature")
+    assert fault_of(record, Evidence(None, (), (unsigned,))) == Fault(len(lines), length + 2, "outdated")
+
+
+def test_a_proof_of_the_end_beside_later_rulings_is_no_fault() -> None:
+    match = contested("kowah")
+    end = next(n for n, events in enumerate(match.decided) if any(isinstance(event, Ended) for event in events))
+    log = Transparent.with_end_of(replace(match, stored=match.stored[: end + 1]), before=3)
+    report = check(record_of(match), GAMES, Evidence(KEYS, (), (log.inclusion(3, 4),)))
+    assert (report.fault, report.inclusions) == (None, 1)
 
 
 def test_a_proof_of_another_table_is_left_aside(lines: list[bytes]) -> None:
