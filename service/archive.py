@@ -138,7 +138,7 @@ def _read(stream: str, lines: Iterator[bytes], version: int) -> tuple[bytes, lis
     for number, line in enumerate(lines, 1):
         stored = entry_of(number, line)
         left -= len(line)
-        if number > version or left < 0 or line != _line_of(stored):
+        if number > version or left < 0:
             raise ValueError(f"line {number + 1} does not fit")
         check_chain(stream, number - 1, head, [stored])
         entries.append(stored)
@@ -154,8 +154,11 @@ def lines_of(stream: str, entries: Sequence[Stored]) -> Iterator[bytes]:
 
 
 def entry_of(version: int, line: bytes) -> Stored:
-    """Return the entry that a line tells; raise ValueError for one that tells no head."""
-    return Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
+    """Return the entry that a line tells; raise ValueError for one that tells none."""
+    stored = Stored(version, line[_BEFORE_E:-1], bytes.fromhex(line[_H].decode("ascii")))
+    if line != _line_of(stored):
+        raise ValueError("a line is no entry's")
+    return stored
 
 
 def _line_of(stored: Stored) -> bytes:

@@ -9,7 +9,8 @@ The file is gzip of lines of JSON, in this order:
     {"key":"…","type":"hash","until":<UTC ms>|null,"value":[…]}            everything else, key by key
     {"end":{"streams":n,"archived":n,"leaves":n,"keys":n}}                 that the file is whole
 
-In keys and values each character stands for the byte of its number, so that any byte can be told.
+How keys and their values are told says values.py. All that is restored is held to its form when the file is read
+through, before anything is written, and a text to the hash that a log of the same file has of it.
 
 It is made while the service runs. A log grows only, and each is copied to where it had got: all that was acknowledged
 before the backup began is in it. What was told and logged of a decision is read before the logs, and who sits where
@@ -19,21 +20,20 @@ Left out, for a store finds it anew: key indices, catalogues and feeds (each str
 at all of it), cursors and leases of reactors, tickets, and who was seen where. Logs in the archive stay there.
 """
 
-import gzip
 import re
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 import msgspec
 from msgspec import Raw
 from redis.asyncio import Redis
-from redis.asyncio.client import Pipeline
-from redis.typing import EncodableT
 
-from service.archive import entry_of, lines_of, read_tombstone
+from events.table import TextRef
+from service import values
+from service.archive import entry_of, keys_in, lines_of, read_tombstone
 from service.audit.signing import Signer
 from service.audit.transparency import LEAVES_KEY, SIZE_KEY, Leaf, Transparency
 from service.errors import Damaged
@@ -41,6 +41,9 @@ from service.ids import PARTITIONS
 from service.log import Log
 from service.store import answered
 from service.streams import Stored, check_chain, keys_of
+from service.texts import TEXT_KEY, read_text
+from service.values import Hash, Key
+from service.zipped import PIECE, lines_in
 
 PAGE: Final = 200
 LEAVES: Final = 500
@@ -77,46 +80,51 @@ class Counted(msgspec.Struct):
     keys: int = 0
 
 
-class _Stream(msgspec.Struct, frozen=True):
+class _Stream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     archive: int
     stream: str
     version: int
     head: str
 
 
-class _Tombstone(msgspec.Struct, frozen=True):
+class _Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tombstone: str
     says: str
 
 
-class _Leaf(msgspec.Struct, frozen=True):
+class _Leaf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leaf: Leaf
 
 
-class _Key(msgspec.Struct, frozen=True):
-    key: str
-    type: str
-    until: int | None
-    value: Raw
-
-
-class _End(msgspec.Struct, frozen=True):
+class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: Counted
 
 
+class _Event(msgspec.Struct):
+    type: str
+    text: Raw = Raw(b"null")
+
+
+class _Entry(msgspec.Struct):
+    events: list[_Event]
+
+
 _head = msgspec.json.Decoder(Head)
-_KINDS: "Final[Mapping[bytes, Callable[[bytes], _Line]]]" = {
+_entry = msgspec.json.Decoder(_Entry)
+_ref = msgspec.json.Decoder(TextRef | None)
+_KINDS: "Final[Mapping[bytes, Callable[[bytes], _Told]]]" = {
     b'{"archive":': msgspec.json.Decoder(_Stream).decode,
     b'{"tombstone":': msgspec.json.Decoder(_Tombstone).decode,
     b'{"leaf":': msgspec.json.Decoder(_Leaf).decode,
-    b'{"key":': msgspec.json.Decoder(_Key).decode,
+    b'{"key":': values.key_of,
     b'{"end":': msgspec.json.Decoder(_End).decode,
 }
+_NAMING: Final = ("table.dispute_filed", "table.ruled")
+"""The events that name a text."""
 
+Item: TypeAlias = "tuple[str, list[Stored]] | _Tombstone | _Leaf | Key"
 
-Item: TypeAlias = "tuple[str, list[Stored]] | _Tombstone | _Leaf | _Key"
-
-_Line: TypeAlias = _Stream | _Tombstone | _Leaf | _Key | _End
+_Told: TypeAlias = "_Stream | _Tombstone | _Leaf | Key | _End"
 
 _encode = msgspec.json.Encoder().encode
 _NOBODY: Final = Signer(bytes(32))
@@ -213,50 +221,9 @@ class Backup:
                 yield line
 
     async def _read(self, keys: list[str]) -> list[Line]:
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for key in keys:
-                pipe.type(key)
-                pipe.pexpiretime(key)
-            about = await pipe.execute()
-        lines: list[Line] = []
-        for key, kind, until in zip(keys, about[::2], about[1::2], strict=True):
-            value = await _READERS[kind](self._redis, key) if kind in _READERS else None
-            if value:  # It may have gone meanwhile.
-                told = _Key(key, kind.decode(), until if until > 0 else None, Raw(_encode(value)))
-                lines.append(_encode(told))
+        lines = await values.lines_of(self._redis, keys)
         self.counted.keys += len(lines)
         return lines
-
-
-async def _string(redis: Redis, key: str) -> object:
-    value = cast("bytes | None", await redis.get(key))
-    return None if value is None else [_text(value)]
-
-
-async def _hash(redis: Redis, key: str) -> object:
-    return _texts(cast("_Fields", await redis.hgetall(key)).items())
-
-
-async def _set(redis: Redis, key: str) -> object:
-    return sorted(map(_text, cast("set[bytes]", await redis.smembers(key))))
-
-
-async def _zset(redis: Redis, key: str) -> object:
-    scored = cast("list[tuple[bytes, float]]", await redis.zrange(key, 0, -1, withscores=True))
-    return [[_text(member), repr(score)] for member, score in scored]
-
-
-async def _stream(redis: Redis, key: str) -> object:
-    return [[_text(id_), _texts(row.items())] for id_, row in _entries(await redis.xrange(key))]
-
-
-_READERS: Final[Mapping[bytes, Callable[[Redis, str], Awaitable[object]]]] = {
-    b"string": _string,
-    b"hash": _hash,
-    b"set": _set,
-    b"zset": _zset,
-    b"stream": _stream,
-}
 
 
 def _is_late(key: bytes) -> bool:
@@ -267,25 +234,79 @@ def _entries(rows: object) -> "list[tuple[bytes, _Fields]]":
     return cast("list[tuple[bytes, _Fields]]", rows)
 
 
-def _texts(pairs: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
-    return [[_text(name), _text(value)] for name, value in pairs]
-
-
-def _text(value: bytes) -> str:
-    return value.decode("latin-1")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("latin-1")
-
-
 # --- Reading one ---
+
+
+class _Lines:
+    """The lines of a file, of which the last that was read has this number."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.number = 0
+        self._lines = lines_in(iter(lambda: file.read(PIECE), b""))
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        self.number += 1
+        return next(self._lines)
+
+
+class _Held:
+    """What was read of a backup so far, which what follows must go with; each method may raise ValueError."""
+
+    def __init__(self) -> None:
+        self.counted = Counted()
+        self._names: set[str] = set()
+        self._refs: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, int]] = {}
+
+    def add_stream(self, stream: str, entries: Sequence[Stored]) -> None:
+        self._name(keys_of(stream).stream)
+        keys_in(entries)
+        self._refs.update((ref.id, ref.hash) for stored in entries for ref in _named_in(stored.e))
+        self.counted.streams += 1
+
+    def add_tombstone(self, told: _Tombstone) -> None:
+        self._name(keys_of(told.tombstone).stream)
+        read_tombstone(told.tombstone, told.says.encode())
+        self.counted.archived += 1
+
+    def add_leaf(self, leaf: Leaf) -> None:
+        keys_of(leaf.stream)
+        if leaf.index != self.counted.leaves:
+            raise ValueError(f"leaf {leaf.index} stands where leaf {self.counted.leaves} belongs")
+        self._name(f"{leaf.stream}:{leaf.version}")
+        self.counted.leaves += 1
+
+    def add_key(self, key: Key, line: int) -> None:
+        if _FOUND_ANEW.match(key.key.encode("latin-1")):
+            raise ValueError("no backup holds such a key")
+        self._name(key.key)
+        if key.key.startswith(TEXT_KEY):
+            id_ = key.key.removeprefix(TEXT_KEY)
+            text = read_text(id_, key.fields.get(b"salt"), key.fields.get(b"text")) if isinstance(key, Hash) else None
+            if text is None:
+                raise ValueError("it is no text")
+            self._texts[id_] = text.hash, line
+        self.counted.keys += 1
+
+    def altered(self) -> int | None:
+        """Return the line of the first text that does not have the hash that a log has of it."""
+        return next(
+            (line for id_, (hashed, line) in self._texts.items() if self._refs.get(id_, hashed) != hashed), None
+        )
+
+    def _name(self, name: str) -> None:
+        if name in self._names:
+            raise ValueError("it is there twice")
+        self._names.add(name)
 
 
 def head_of(file: Path) -> Head:
     """Return the first line of a backup; raise BackupUnfit."""
-    with _told(file), gzip.open(file) as lines:
-        head = _head.decode(lines.readline())
+    with _read(file) as lines:
+        head = _head.decode(next(lines, b""))
     if head.backup != 1:
         raise BackupUnfit(f"{file} is a backup of another form, {head.backup}.")
     return head
@@ -293,29 +314,30 @@ def head_of(file: Path) -> Head:
 
 def items(file: Path) -> Iterator[Item]:
     """Yield all that a backup holds, checked; raise BackupUnfit where it is not whole, or not what was written."""
-    counted = Counted()
-    with _told(file), gzip.open(file) as lines:
-        lines.readline()
+    held = _Held()
+    with _read(file) as lines:
+        next(lines, b"")
         for line in lines:
-            match _read(line):
+            match _told_by(line):
                 case _Stream() as about:
-                    counted.streams += 1
-                    yield about.stream, _log_of(about, lines)
+                    entries = _log_of(about, lines)
+                    held.add_stream(about.stream, entries)
+                    yield about.stream, entries
                 case _Tombstone() as tombstone:
-                    counted.archived += 1
+                    held.add_tombstone(tombstone)
                     yield tombstone
                 case _Leaf() as leaf:
-                    counted.leaves += 1
+                    held.add_leaf(leaf.leaf)
                     yield leaf
-                case _Key() as key:
-                    if key.type not in _WRITERS or _FOUND_ANEW.match(_bytes(key.key)):
-                        raise BackupUnfit(f"{file} holds a key that no backup does.")
-                    counted.keys += 1
-                    yield key
                 case _End(end):
-                    if end != counted or lines.readline():
+                    if end != held.counted or next(lines, None) is not None:
                         raise BackupUnfit(f"{file} is not whole: it holds other than it says.")
+                    if (altered := held.altered()) is not None:
+                        raise BackupUnfit(f"{file} holds a text, line {altered}, that is not the one its log names.")
                     return
+                case key:
+                    held.add_key(key, lines.number)
+                    yield key
     raise BackupUnfit(f"{file} is not whole: it ends before its end.")
 
 
@@ -326,41 +348,61 @@ def check(file: Path) -> tuple[Counted, set[str]]:
         match item:
             case _Tombstone(stream, says):
                 counted.archived += 1
-                with _told(file):
-                    paths.add(read_tombstone(stream, says.encode("ascii")).path)
+                paths.add(read_tombstone(stream, says.encode()).path)
             case _Leaf():
                 counted.leaves += 1
-            case _Key():
-                counted.keys += 1
-            case _:
+            case tuple():
                 counted.streams += 1
+            case _:
+                counted.keys += 1
     return counted, paths
 
 
-def _read(line: bytes) -> "_Line":
+def _told_by(line: bytes) -> "_Told":
     kind = next((kind for begin, kind in _KINDS.items() if line.startswith(begin)), None)
     if kind is None:
         raise ValueError("a line of a kind that is not known")
     return kind(line)
 
 
-def _log_of(about: _Stream, lines: Iterable[bytes]) -> list[Stored]:
-    rest = iter(lines)
-    entries = [entry_of(version, next(rest, b"").rstrip(b"\n")) for version in range(1, about.version + 1)]
-    check_chain(about.stream, 0, b"", entries)
+def _log_of(about: _Stream, lines: Iterator[bytes]) -> list[Stored]:
+    entries, head = list[Stored](), b""
+    for version in range(1, about.version + 1):
+        stored = entry_of(version, next(lines, b""))
+        check_chain(about.stream, version - 1, head, [stored])
+        entries.append(stored)
+        head = stored.h
     if not entries or entries[-1].h.hex() != about.head:
-        raise ValueError(about.stream)
+        raise ValueError("a log does not end as its first line says")
     return entries
 
 
+def _named_in(e: bytes) -> Iterator[TextRef]:
+    """Yield what an entry names texts by."""
+    if any(naming.encode("ascii") in e for naming in _NAMING):
+        for event in _entry.decode(e).events:
+            ref = _ref.decode(event.text) if event.type in _NAMING else None
+            if ref is not None:
+                yield ref
+
+
 @contextmanager
-def _told(file: Path) -> Iterator[None]:
+def _read(file: Path) -> Iterator[_Lines]:
+    """Open a backup to read its lines; raise BackupUnfit for whatever is wrong with it, by the line where that is."""
+    number = 0
     try:
-        yield
+        with file.open("rb") as opened:
+            lines = _Lines(opened)
+            try:
+                yield lines
+            finally:
+                number = lines.number
     except FileNotFoundError:
         raise BackupUnfit(f"There is no file {file}.") from None
-    except (OSError, EOFError, ValueError, zlib.error, Damaged) as error:
-        raise BackupUnfit(f"{file} is no backup, or damaged: {type(error).__name__}.") from None
+    except OSError as error:
+        raise BackupUnfit(f"{file} can't be read: {error.strerror}.") from None
+    except (ValueError, zlib.error, Damaged) as error:
+        raise BackupUnfit(f"{file} is no backup, or damaged, at line {number}: {error}.") from None
 
 
 # --- Filling a store from one ---
@@ -379,52 +421,7 @@ async def fill(redis: Redis, log: Log, file: Path, done: Callable[[], object] = 
                     await redis.zadd(keys_of(stream).catalogue, {stream: 0})
             case _Leaf(leaf):
                 await transparency.add(leaf.stream, leaf.version, bytes.fromhex(leaf.head))
-            case _Key():
-                await _write(redis, item)
+            case key:
+                with answered():
+                    await values.write(redis, key)
         done()
-
-
-async def _write(redis: Redis, told: _Key) -> None:
-    with answered():
-        async with redis.pipeline(transaction=True) as pipe:
-            _WRITERS[told.type](pipe, told.key, told.value)
-            if told.until is not None:
-                pipe.pexpireat(told.key, told.until)
-            await pipe.execute()
-
-
-def _write_string(pipe: Pipeline, key: str, value: Raw) -> None:
-    (text,) = msgspec.json.decode(value, type=tuple[str])
-    pipe.set(key, _bytes(text))
-
-
-def _write_hash(pipe: Pipeline, key: str, value: Raw) -> None:
-    pipe.hset(key, mapping=_fields(msgspec.json.decode(value, type=list[tuple[str, str]])))
-
-
-def _write_set(pipe: Pipeline, key: str, value: Raw) -> None:
-    pipe.sadd(key, *map(_bytes, msgspec.json.decode(value, type=list[str])))
-
-
-def _write_zset(pipe: Pipeline, key: str, value: Raw) -> None:
-    scored = msgspec.json.decode(value, type=list[tuple[str, str]])
-    pipe.zadd(key, {_bytes(member): float(score) for member, score in scored})
-
-
-def _write_stream(pipe: Pipeline, derived: str, value: Raw) -> None:
-    """Fill an inbox, or the changes of the lobby: whatever is no log."""
-    for id_, fields in msgspec.json.decode(value, type=list[tuple[str, list[tuple[str, str]]]]):
-        pipe.xadd(derived, _fields(fields), id=id_)
-
-
-def _fields(pairs: Iterable[tuple[str, str]]) -> dict[EncodableT, EncodableT]:
-    return {_bytes(name): _bytes(value) for name, value in pairs}
-
-
-_WRITERS: Final[Mapping[str, Callable[[Pipeline, str, Raw], None]]] = {
-    "string": _write_string,
-    "hash": _write_hash,
-    "set": _write_set,
-    "zset": _write_zset,
-    "stream": _write_stream,
-}

@@ -34,6 +34,9 @@ from service.written import Text
 
 SALT_BYTES: Final = 16
 
+TEXT_KEY: Final = "text:"
+"""What the key of a text begins with, before its id."""
+
 _SEEN: Final = frozenset("LNPS")
 """What can be seen, by the first letter of Unicode's category: letters, numbers, punctuation and symbols."""
 _BLANK: Final = FILLERS | {"\ufffc"}
@@ -139,12 +142,10 @@ class Texts:
 
 def read_text(id_: str, salt: bytes | None, text: bytes | None) -> Text | None:
     """Return a text as the store has its fields, None where they are not there or say none."""
+    if salt is None or text is None:
+        return None
     try:
-        return (
-            None
-            if salt is None or text is None
-            else convert({"id": id_, "salt": salt.decode("ascii"), "text": text.decode()}, Text)
-        )
+        return convert({"id": id_, "salt": salt.decode("ascii"), "text": text.decode()}, Text)
     except ValueError:
         return None
 
@@ -163,7 +164,7 @@ def _is_seen(character: str) -> bool:
 
 
 def _text_key(id_: str) -> str:
-    return f"text:{id_}"
+    return f"{TEXT_KEY}{id_}"
 
 
 def _author_key(account: str) -> str:

@@ -286,6 +286,96 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
     assert other.dbsize() == 0
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"key":"x","type":"zset","until":null,"value":[["a","abc"]]}',
+        '{"key":"x","type":"zset","until":null,"value":[["a","nan"]]}',
+        '{"key":"x","type":"zset","until":null,"value":[["a","1"],["a","2"]]}',
+        '{"key":"x","type":"zset","until":null,"value":[["♠","1"]]}',
+        '{"key":"x","type":"set","until":null,"value":["♠"]}',
+        '{"key":"x","type":"set","until":null,"value":[]}',
+        '{"key":"x","type":"string","until":null,"value":["a","b"]}',
+        '{"key":"♠","type":"string","until":null,"value":["a"]}',
+        '{"key":"x","type":"hash","until":null,"value":"a"}',
+        '{"key":"x","type":"hash","until":null,"value":[]}',
+        '{"key":"x","type":"hash","until":null,"value":[["a"]]}',
+        '{"key":"x","type":"hash","until":null,"value":[["a","b"]],"more":1}',
+        '{"key":"x","type":"stream","until":null,"value":[["0-0",[["a","b"]]]]}',
+        '{"key":"x","type":"stream","until":null,"value":[["2-0",[["a","b"]]],["1-0",[["a","b"]]]]}',
+        '{"key":"x","type":"stream","until":null,"value":[["18446744073709551616-0",[["a","b"]]]]}',
+        '{"key":"x","type":"list","until":null,"value":["a"]}',
+        '{"key":"x","type":"string","until":-5,"value":["a"]}',
+        '{"key":"x","type":"string","until":9223372036854775808,"value":["a"]}',
+        '{"key":"x","type":"string","until":9223372036854775807,"value":["a"]}',
+        '{"key":"x","type":"string","value":["a"]}',
+        '{"key":"text:00000000000000000000000000","type":"string","until":null,"value":["a"]}',
+        '{"key":"text:00000000000000000000000000","type":"hash","until":null,"value":[["salt","00"],["text",""]]}',
+        '{"tombstone":"table:x","says":"{}"}',
+        '{"tombstone":"table:00000000000000000000000000","says":"{}"}',
+        '{"leaf":{"index":7,"stream":"table:00000000000000000000000000","version":1,"head":"' + 64 * "0" + '"}}',
+    ],
+)
+def test_a_line_that_is_not_of_its_form_is_refused_by_its_number_before_anything_is_written(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path, line: str
+) -> None:
+    refused_at(2, [line], backup, other, called, tmp_path)
+
+
+def refused_at(number: int, added: list[str], backup: bytes, other: Redis, called: Called, folder: Path) -> None:
+    """Hold a backup with lines added after its first to be refused, for its line of this number."""
+    file = folder / "backup.gz"
+    head, *rest = gzip.decompress(backup).split(b"\n")
+    file.write_bytes(gzip.compress(b"\n".join([head, *map(str.encode, added), *rest])))
+    refusal = called("restore", str(file), "--redis", url_of(folder / "other")).refusal
+    assert f"line {number}" in " ".join(refusal.split())
+    assert other.dbsize() == 0
+
+
+TWICE = '{"key":"x","type":"string","until":null,"value":["a"]}'
+
+
+def test_what_is_there_twice_is_refused(backup: bytes, other: Redis, called: Called, tmp_path: Path) -> None:
+    refused_at(3, [TWICE, TWICE], backup, other, called, tmp_path)
+
+
+def test_a_log_is_read_no_further_than_it_fits(backup: bytes, other: Redis, called: Called, tmp_path: Path) -> None:
+    endless = '{"archive":1,"stream":"table:00000000000000000000000000","version":1000000000000,"head":"00"}'
+    refused_at(3, [endless], backup, other, called, tmp_path)
+
+
+def test_a_text_that_is_not_the_one_its_log_names_is_refused(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    with served(house.store, house.keys) as url:
+        ada = house.people[0]
+        ada.http.base_url = url
+        dispute = {"first": 1, "last": 2, "reason": "other", "text": "He peeked."}
+        assert ada.post(f"{TABLES}/{house.tables[0]}/disputes", dispute).status_code == 201
+    file = tmp_path / "backup.gz"
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
+    (number,) = (number for number, line in enumerate(lines, 1) if b"He peeked." in line)
+    altered = tmp_path / "altered.gz"
+    altered.write_bytes(gzip.compress(b"".join(lines).replace(b"He peeked.", b"He cheats.")))
+    place = ("--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+    refusal = called("restore", str(altered), *place).refusal
+    assert f"holds a text, line {number}, that is not the one" in " ".join(refusal.split())
+    assert other.dbsize() == 0
+    assert called("restore", str(file), *place).code == 0
+
+
+@pytest.mark.parametrize("more", [b"\0", b"more", gzip.compress(b"")])
+def test_a_backup_is_one_member_and_nothing_follows_it(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path, more: bytes
+) -> None:
+    file = tmp_path / "backup.gz"
+    file.write_bytes(backup + more)
+    refusal = called("restore", str(file), "--redis", url_of(tmp_path / "other")).refusal
+    assert "something follows the member" in " ".join(refusal.split())
+    assert other.dbsize() == 0
+
+
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
     place = ("--redis", house.store)
     assert "There is no folder" in called("backup", str(tmp_path / "no" / "where"), *place).refusal
