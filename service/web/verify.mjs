@@ -38,7 +38,7 @@ class Wrong extends Error {
 /**
  * Checks one record.
  *
- * record       its text
+ * record       its bytes, or its text if they were decoded strictly
  * keys         what /.well-known/evenfold-keys.json answers, or null to leave the signature aside
  * checkpoints  those that were kept, of this table or of others
  *
@@ -62,7 +62,9 @@ export async function verify(record, keys = null, checkpoints = []) {
 }
 
 async function checked(record, keys, checkpoints) {
-  const lines = record.split("\n");
+  // A decoder that puts U+FFFD in the place of what is no UTF-8 would make one text of many.
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const lines = (typeof record === "string" ? record : strict.decode(record)).split("\n");
   if (lines.pop() !== "" || lines.length < 3) {
     throw new Wrong(1, "not_a_record", "A record is a header line, entries and a trailer line, each ended by a newline.");
   }
@@ -338,9 +340,10 @@ async function hmac(secret, ...parts) {
 if (globalThis.process?.argv?.[1]?.endsWith("verify.mjs")) {
   const { readFileSync } = await import("node:fs");
   try {
-    const [record, keys, checkpoints] = process.argv.slice(2).map((file) => readFileSync(file, "utf8"));
+    const [file, ...evidence] = process.argv.slice(2);
+    const [keys, checkpoints] = evidence.map((given) => readFileSync(given, "utf8"));
     const kept = (checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
-    const found = await verify(record, keys ? JSON.parse(keys) : null, kept);
+    const found = await verify(readFileSync(file), keys ? JSON.parse(keys) : null, kept);
     console.log(JSON.stringify(found));
     process.exitCode = found.ok ? 0 : 1;
   } catch (error) {

@@ -68,10 +68,10 @@ class Writing(Driver):
         yield Asked(By(seat=0, player=self.player(0)), dispute)
 
 
-def written() -> Match:
+def written(text: Text = WRITTEN) -> Match:
     """Play a match in which something was written."""
     setup = match_of("kowah").setup
-    return Writing(setup, game_of(setup), Random(5), Table(id="0" * 26)).play()
+    return Writing(setup, game_of(setup), Random(5), Table(id="0" * 26), text=text).play()
 
 
 def folded(match: Match, entries: Sequence[bytes]) -> AnyTable:

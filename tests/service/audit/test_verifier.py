@@ -244,6 +244,18 @@ def test_it_runs_on_the_command_line(tmp_path: Path) -> None:
         assert (told.returncode, json.loads(told.stdout)["ok"]) == (code, code == 0), told
 
 
+@NEEDS_NODE
+def test_bytes_that_are_no_utf_8_are_no_text(tmp_path: Path) -> None:
+    text = msgspec.structs.replace(WRITTEN, text="\ufffd")
+    record = record_of(written(text), texts=(text,))
+    (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
+    for one, code in ((record, None), (record.replace(b"\xef\xbf\xbd", b"\xff"), "not_a_record")):
+        (tmp_path / "record").write_bytes(one)
+        command = [str(NODE), str(VERIFIER), str(tmp_path / "record"), str(tmp_path / "keys")]
+        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert json.loads(told.stdout).get("code") == code, told
+
+
 # The page's example.
 
 
