@@ -66,6 +66,7 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Unusable(f"There is no folder {target.parent}")
     draft = target.with_name(f"{target.name}.part")
     try:
+        draft.unlink(missing_ok=True)  # A run that was killed left it.
         made = asyncio.run(_made(place, draft, form.Head(1, now, secrets)))
         draft.rename(target)
     except OSError as error:
@@ -146,8 +147,8 @@ async def _made(place: Place, draft: Path, head: form.Head) -> form.Backup:
 
 
 async def _write(made: form.Backup, draft: Path, head: form.Head, advance: Callable[[], object]) -> None:
-    """Write the lines of a backup to a file that nobody else may read, and have it reach the disk."""
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Write the lines of a backup to a new file that nobody else may read, and have it reach the disk."""
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         with gzip.GzipFile(fileobj=file, mode="wb") as packed:
             async for line in made.lines(head):

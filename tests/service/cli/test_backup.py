@@ -376,6 +376,21 @@ def test_a_backup_is_one_member_and_nothing_follows_it(
     assert other.dbsize() == 0
 
 
+@pytest.mark.parametrize("leads", [False, True], ids=["file", "link"])
+def test_what_a_run_that_was_killed_left_is_replaced(house: House, called: Called, tmp_path: Path, leads: bool) -> None:
+    file, left, elsewhere = tmp_path / "backup.gz", tmp_path / "backup.gz.part", tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"left")
+    if leads:
+        left.symlink_to(elsewhere)
+    else:
+        left.write_bytes(bytes(1 << 20))
+        left.chmod(0o644)
+    assert called("backup", str(file), "--redis", house.store).code == 0
+    assert (file.stat().st_mode & 0o777, file.is_symlink(), left.exists()) == (0o600, False, False)
+    assert gzip.decompress(file.read_bytes()).startswith(b'{"backup":1,')
+    assert elsewhere.read_bytes() == b"left"
+
+
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
     place = ("--redis", house.store)
     assert "There is no folder" in called("backup", str(tmp_path / "no" / "where"), *place).refusal
