@@ -25,13 +25,14 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias, cast
+from typing import Annotated, BinaryIO, Final, TypeAlias, cast
 
 import msgspec
-from msgspec import Raw
+from msgspec import Meta, Raw
 from redis.asyncio import Redis
 
-from events.table import TextRef
+from events.base import whole
+from events.table import Hex256, TextRef
 from service import values
 from service.archive import entry_of, keys_in, lines_of, read_tombstone
 from service.audit.signing import Signer
@@ -63,12 +64,16 @@ class BackupUnfit(Exception):
     """The file is no backup, or not a whole one; the message is one sentence."""
 
 
+_Secret = Annotated[str, Meta(pattern=whole("(secret|signing)"))]
+"""A file of the keys' folder: it is written there by this name."""
+
+
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The first line: when it was made (UTC ms), and the service's secrets by name, in hex, if they were asked for."""
 
     backup: int
     made: int
-    secrets: dict[str, str] = {}
+    secrets: dict[_Secret, Hex256] = {}
 
 
 class Counted(msgspec.Struct):

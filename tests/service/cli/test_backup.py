@@ -332,6 +332,21 @@ def refused_at(number: int, added: list[str], backup: bytes, other: Redis, calle
     assert other.dbsize() == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "secret"), [("../elsewhere", "0" * 64), ("", "0" * 64), ("secret", "0"), ("secret", "♠" * 64)]
+)
+def test_secrets_go_nowhere_but_to_their_own_files(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path, name: str, secret: str
+) -> None:
+    file = tmp_path / "backup.gz"
+    _, *rest = gzip.decompress(backup).split(b"\n")
+    head = f'{{"backup":1,"made":1,"secrets":{{"{name}":"{secret}"}}}}'
+    file.write_bytes(gzip.compress(b"\n".join([head.encode(), *rest])))
+    place = ("--redis", url_of(tmp_path / "other"), "--keys", str(tmp_path / "new"))
+    assert "at line 1: " in " ".join(called("restore", str(file), *place).refusal.split())
+    assert (other.dbsize(), (tmp_path / "new").exists(), (tmp_path / "elsewhere").exists()) == (0, False, False)
+
+
 TWICE = '{"key":"x","type":"string","until":null,"value":["a"]}'
 
 
