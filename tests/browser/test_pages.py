@@ -254,6 +254,24 @@ def test_a_page_reads_lines_by_fetch_without_a_ticket(browser: Browser) -> None:
     assert browser.complaints() == []
 
 
+def test_a_page_verifies_a_record_by_itself(browser: Browser) -> None:
+    good, bad, version = browser.run(
+        """
+        const { path } = await sit("kowah", {});
+        await evenfold.ask("POST", `${path}/commands`, { type: "table.resign" });
+        const checkpoint = await evenfold.ask("GET", `${path}/checkpoint`);
+        const headers = { Authorization: `Bearer ${evenfold.token}` };
+        const record = new Uint8Array(await (await fetch(`${api}${path}/record`, { headers })).arrayBuffer());
+        const keys = await (await fetch(`${api}/.well-known/evenfold-keys.json`)).json();
+        const { verify } = await import(`${api}/verify.mjs`);
+        const good = await verify(record, keys, [checkpoint]);
+        record[record.length - 40] ^= 1;
+        return [good, await verify(record, keys, [checkpoint]), checkpoint.version];
+        """
+    )
+    assert (good["ok"], good["version"], bad["ok"]) == (True, version, False)
+
+
 def test_what_a_page_follows_ends_with_its_token(browser: Browser) -> None:
     browser.run(
         """
