@@ -380,7 +380,7 @@ def test_a_text_that_is_not_the_one_its_log_names_is_refused(
     assert called("restore", str(file), *place).code == 0
 
 
-@pytest.mark.parametrize("more", [b"\0", b"more", gzip.compress(b"")])
+@pytest.mark.parametrize("more", [b"\0", b"more", gzip.compress(b"", mtime=0)], ids=["a byte", "some", "a member"])
 def test_a_backup_is_one_member_and_nothing_follows_it(
     backup: bytes, other: Redis, called: Called, tmp_path: Path, more: bytes
 ) -> None:
