@@ -1,5 +1,6 @@
 """A server that tests may share while they leave it as it is, and the command line without a process of its own."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ def called(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     for name in os.environ.keys() - CLEAN.keys():
         monkeypatch.delenv(name)
     monkeypatch.setenv("LANG", CLEAN["LANG"])
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
 
     def call(*arguments: str, **variables: str) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["evenfold", *arguments])
@@ -31,6 +34,9 @@ def called(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
                 context.setenv(name, value)
             with pytest.raises(SystemExit) as left:
                 main()
+        # What it has had logs written to is closed with this test.
+        root.handlers[:] = handlers
+        root.setLevel(level)
         told = capsys.readouterr()
         return Outcome(int(left.value.code or 0), told.out, told.err)
 
