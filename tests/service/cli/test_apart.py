@@ -71,7 +71,7 @@ def test_two_of_each_on_one_store_are_one_service_whoever_is_stopped_killed_or_e
             paths = [table_of_bots(ada) for _ in range(3)]
             ada.http.base_url = httpx.URL(second.url)
             until(lambda: all(has_ended(ada, path) for path in paths))
-            assert held(at_killed) == [64]
+            until(lambda: held(at_killed) == [64])  # All tables may have been of partitions that it held.
         finally:
             stopped.process.send_signal(signal.SIGCONT)
         until(lambda: held(at_stopped, at_killed) == [32, 32])
@@ -81,7 +81,7 @@ def test_two_of_each_on_one_store_are_one_service_whoever_is_stopped_killed_or_e
         killed.process.kill()
         paths = [table_of_bots(ada) for _ in range(3)]
         until(lambda: all(has_ended(ada, path) for path in paths))
-        assert held(at_stopped) == [64]
+        until(lambda: held(at_stopped) == [64])
 
         assert [one.end(number) for one, number in ((first, signal.SIGINT), (stopped, signal.SIGTERM))] == [0, 0]
         with alone("react", *ours, "--bot-pause", "0"):
