@@ -1,20 +1,18 @@
 """Who has had a part in a table: who opened it, who sat down and when, and whether play has ended.
 
-Folded from the neutral events alone; only the few entries that may hold one of these are decoded.
+Folded from the neutral events alone.
 """
 
-import re
 from collections.abc import Iterable
 
-import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Struct, field
 
-from events.base import Entry, Millis, PlayerId
+from events.base import Millis, PlayerId
 from events.table import Created, Ended, SeatTaken
+from projections.concerning import Concerning
 
 _CONCERNING = Created | SeatTaken | Ended
-_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
-_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
+_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
 
 
 class Attended(Struct):
@@ -29,24 +27,13 @@ class Attended(Struct):
     ended: bool = False
 
 
-class _Tagged(Struct):
-    type: str
-
-
-_entry = msgspec.json.Decoder(Entry[Raw, Raw])
-_tagged = msgspec.json.Decoder(_Tagged)
-_event = msgspec.json.Decoder(_CONCERNING)
-
-
 def add(attended: Attended, entries: Iterable[bytes]) -> None:
     """Add the stored entries that follow."""
     for stored in entries:
-        if _MARK.search(stored) is None:
-            continue
-        entry = _entry.decode(stored)
-        for raw in entry.events:
-            if _tagged.decode(raw).type in _TAGS:
-                _evolve(attended, _event.decode(raw), entry.at)
+        if (read := _concerning.read(stored)) is not None:
+            entry, events = read
+            for event in events:
+                _evolve(attended, event, entry.at)
 
 
 def _evolve(attended: Attended, event: _CONCERNING, at: Millis) -> None:

@@ -1,21 +1,19 @@
 """What of a table's disputes is open, as arbiters are told of it who look for one to rule on.
 
-It is folded from the neutral events alone; only the few entries that may hold one of these are decoded.
+It is folded from the neutral events alone.
 """
 
-import re
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from events.base import Entry, GameName, Id, Millis, PlayerId, Version
 from events.table import Created, DisputeFiled, DisputeNumber, DisputeReason, Ruled
+from projections.concerning import Concerning
 
 _CONCERNING = Created | DisputeFiled | Ruled
-_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
-_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
+_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
 
 
 class OpenDispute(Struct, frozen=True):
@@ -40,24 +38,13 @@ class Contested(Struct, frozen=True):
     open: tuple[OpenDispute, ...] = ()
 
 
-class _Tagged(Struct):
-    type: str
-
-
-_entry = msgspec.json.Decoder(Entry[Raw, Raw])
-_tagged = msgspec.json.Decoder(_Tagged)
-_event = msgspec.json.Decoder(_CONCERNING)
-
-
 def add(contested: Contested, entries: Iterable[bytes]) -> Contested:
     """Return a table with the stored entries that follow it added."""
     for stored in entries:
-        if _MARK.search(stored) is None:
-            continue
-        entry = _entry.decode(stored)
-        for raw in entry.events:
-            if _tagged.decode(raw).type in _TAGS:
-                contested = _evolved(contested, _event.decode(raw), entry)
+        if (read := _concerning.read(stored)) is not None:
+            entry, events = read
+            for event in events:
+                contested = _evolved(contested, event, entry)
     return contested
 
 

@@ -10,11 +10,9 @@ where play waits for the host; all of these of disputes, pauses, looks and rulin
 in the table any more. Bots' seats have no inbox.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias, TypedDict, assert_never
 
-import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
@@ -37,6 +35,7 @@ from events.table import (
     StartRule,
     TurnBegan,
 )
+from projections.concerning import Concerning
 from projections.notices import (
     AnyNotice,
     DisputeNotice,
@@ -55,8 +54,7 @@ from projections.table import SeatView, Status
 
 _Contest: TypeAlias = DisputeFiled | Paused | Resumed | Looked | Ruled | DealReplayed
 _Concerning: TypeAlias = Created | SeatTaken | SeatLeft | Started | TurnBegan | Answered | Resigned | Ended | _Contest
-_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _Concerning.__args__)
-_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
+_concerning: Concerning[_Concerning] = Concerning(_Concerning)
 
 
 class Told(NamedTuple):
@@ -135,28 +133,18 @@ class _About(TypedDict):
     at: int
 
 
-class _Tagged(Struct):
-    type: str
-
-
-_entry = msgspec.json.Decoder(Entry[Raw, Raw])
-_tagged = msgspec.json.Decoder(_Tagged)
-_event = msgspec.json.Decoder(_Concerning)
-
-
 def add(company: Company | None, entry: bytes) -> tuple[Company | None, tuple[Told, ...]]:
     """Return a table with the stored entry that follows added, and who is told what; None is a table of no entries."""
-    if _MARK.search(entry) is None:
+    read = _concerning.read(entry)
+    if read is None:
         return company, ()
-    decision = _entry.decode(entry)
+    decision, events = read
     told: list[Told] = []
     resumed = False
-    for raw in decision.events:
-        if _tagged.decode(raw).type in _TAGS:
-            event = _event.decode(raw)
-            resumed = resumed or isinstance(event, Resumed)
-            company = _evolved(company, event, decision)
-            told += _told(company, event, decision.by.player or "", _about(company, decision))
+    for event in events:
+        resumed = resumed or isinstance(event, Resumed)
+        company = _evolved(company, event, decision)
+        told += _told(company, event, decision.by.player or "", _about(company, decision))
     if company is not None:
         told += _told_at_last(company, _about(company, decision), resumed=resumed)
     return company, tuple(told)

@@ -4,11 +4,9 @@ It is folded from the neutral events alone, so that no game is known here. Only 
 left before play, the start, pauses, resignations, the end; `concerns` tells, without decoding them, those that may.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
@@ -25,11 +23,11 @@ from events.table import (
     Started,
     StartRule,
 )
+from projections.concerning import Concerning
 from projections.table import SeatView, Status
 
 _CONCERNING = Created | SeatTaken | SeatLeft | Started | Paused | Resumed | Resigned | Ended
-_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in _CONCERNING.__args__)
-_MARK = re.compile('"type":"(?:{})"'.format("|".join(map(re.escape, sorted(_TAGS)))).encode())
+_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -61,29 +59,18 @@ class Summary(Struct, frozen=True, kw_only=True):
         return tuple(view.player for view in self.seats if view.player and view.bot is None and not view.resigned)
 
 
-class _Tagged(Struct):
-    type: str
-
-
-_entry = msgspec.json.Decoder(Entry[Raw, Raw])
-_tagged = msgspec.json.Decoder(_Tagged)
-_event = msgspec.json.Decoder(_CONCERNING)
-
-
 def concerns(entry: bytes) -> bool:
     """Tell whether a stored entry may change its table's summary; False is sure."""
-    return _MARK.search(entry) is not None
+    return _concerning.may_be_in(entry)
 
 
 def add(summary: Summary | None, entries: Iterable[bytes]) -> Summary | None:
     """Return a summary with the stored entries that follow it added; None is the summary of no entries."""
     for stored in entries:
-        if not concerns(stored):
-            continue
-        entry = _entry.decode(stored)
-        for raw in entry.events:
-            if _tagged.decode(raw).type in _TAGS:
-                summary = _evolved(summary, _event.decode(raw), entry)
+        if (read := _concerning.read(stored)) is not None:
+            entry, events = read
+            for event in events:
+                summary = _evolved(summary, event, entry)
     return summary
 
 
