@@ -27,7 +27,7 @@ from service.games import Games
 from service.log import Log
 from service.store import answered, begin
 from service.streams import Broken, Stored, broken, check_chain, keys_of
-from service.tables import TableFold
+from service.tablefold import TableFold
 from service.walk import Walk
 
 Fate: TypeAlias = Literal["archived", "there", "live", "recent", "disputed", "changed"]

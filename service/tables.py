@@ -7,14 +7,11 @@ all come through here, so that there is one door.
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
-from events.base import By, Decision, Entry, Event
-from events.table import Created
+from events.base import By, Decision, Event
 from projections import fold
 from projections.table import Table
 from service.actions import Actions, actions, legal_now
@@ -39,34 +36,20 @@ from service.errors import (
 from service.eyes import Judging, Wanted, granted
 from service.game import LISTED, AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.games import Games
-from service.ids import derived, is_id, key_of, new_id
+from service.ids import derived, is_id, new_id
 from service.log import Log
 from service.metrics import Counter, label_of
+from service.once import Once, same_request
 from service.presence import Presence, has_part
 from service.referee import Abandon, Create, Leave, Referee, Resign, Sit, by_of, named_by
-from service.streams import Stored, table_stream
+from service.streams import table_stream
+from service.tablefold import TableFold
 
 MISSED = 100
 WITHDRAWALS = 8
 
 _commands = Counter("evenfold_commands_total", "Commands by what came of them.", "game", "type", "outcome")
 _refusals = Counter("evenfold_refusals_total", "Commands that a rule refused.", "game", "reason")
-
-_first = msgspec.json.Decoder(Entry[Raw, Raw])
-_created = msgspec.json.Decoder(Created)
-
-
-class Once(NamedTuple):
-    """The name of a request that may come twice: whose it is, its route, and the Idempotency-Key as sent."""
-
-    account: str
-    route: str
-    value: str
-
-    @property
-    def hash(self) -> str:
-        """The hex that a stream remembers it by."""
-        return key_of(self.account, self.route, self.value)
 
 
 class Asked(NamedTuple):
@@ -98,24 +81,6 @@ class Page(NamedTuple):
 
     decisions: tuple[Decision[Event], ...]
     next: int | None
-
-
-class TableFold:
-    """The fold of tables, each by the ruleset its first entry pins it to."""
-
-    def __init__(self, games: Games) -> None:
-        """Fold tables of these games."""
-        self._games = games
-
-    def empty(self, stream: str) -> AnyTable:
-        """Return a table before its first entry."""
-        return Table(id=stream.removeprefix("table:"))
-
-    def add(self, state: AnyTable, stored: Stored) -> None:
-        """Add the entry that follows."""
-        ruleset = state.ruleset or _created.decode(_first.decode(stored.e).events[0]).ruleset
-        projection = self._games.ruled(ruleset).projection
-        fold.add(projection, state, projection.decode(stored.e), stored.h)
 
 
 class Tables:
@@ -434,7 +399,7 @@ class Tables:
         stored = decided.stored
         projection = self._game_at(asked, decided.state).projection
         entry = projection.decode(stored.e)
-        if not _same_request(entry.command, command):
+        if not same_request(entry.command, command):
             raise KeyReused
         table = await self._decider.at(_stream(asked), stored.version)
         told = fold.decision(projection, entry, stored.h, table.eyes_of(asked.player))
@@ -472,21 +437,3 @@ def _way_out(table: AnyTable, player: str) -> Command | None:
     if table.eyes_of(player) is None:
         return None
     return Leave() if table.status == "open" else Resign()
-
-
-def _same_request(stored: Raw, command: Command) -> bool:
-    """Tell whether a stored command is what this request asks; rulesets and bots may have grown newer in between."""
-    return _ageless(msgspec.json.decode(stored)) == _ageless(msgspec.json.decode(msgspec.json.encode(command)))
-
-
-def _ageless(command: dict[str, Any]) -> dict[str, Any]:
-    ageless = {name: value for name, value in command.items() if name != "ruleset"}
-    if "bot" in ageless:
-        ageless["bot"] = _unbuilt(ageless["bot"])
-    if "bots" in ageless:
-        ageless["bots"] = [_unbuilt(bot) for bot in ageless["bots"]]
-    return ageless
-
-
-def _unbuilt(bot: str) -> str:
-    return bot.partition("/")[0]

@@ -28,8 +28,8 @@ from service.auth.tokens import UNKNOWN
 from service.errors import Obstacle, StoreDown, Unauthenticated, Unconfirmed, UnreadableText
 from service.game import AnyTable, Refused
 from service.ids import derived, new_id
+from service.once import Once
 from service.store import answered, begin
-from service.tables import Once
 from service.written import Text
 
 SALT_BYTES: Final = 16

@@ -18,7 +18,7 @@ from service.auth.tickets import Tickets
 from service.auth.tokens import Bearer, Identity, Tokens
 from service.errors import Forbidden, Malformed, NotFound, TooLarge, Unacceptable, Unauthenticated, Unsupported
 from service.limits import Rates
-from service.tables import Once
+from service.once import Once
 
 T = TypeVar("T")
 

@@ -15,9 +15,10 @@ from projections.table import Table
 from service import bots, games
 from service.game import AnyTable
 from service.log import Log
+from service.once import Once
 from service.referee import Create, Resign, Sit
 from service.streams import table_stream
-from service.tables import Asked, Once, Tables
+from service.tables import Asked, Tables
 
 pytestmark = pytest.mark.anyio
 

@@ -23,7 +23,7 @@ from service.errors import (
     Unconfirmed,
 )
 from service.game import Refused
-from service.tables import Once
+from service.once import Once
 from service.texts import Texts, Writing
 
 pytestmark = pytest.mark.anyio

@@ -26,7 +26,8 @@ from service.reactors.run import run
 from service.reactors.sharing import pursue
 from service.referee import Resign
 from service.streams import Stored
-from service.tables import Asked, TableFold
+from service.tablefold import TableFold
+from service.tables import Asked
 from tests.service.reactors.matches import (
     ADA,
     GAME,

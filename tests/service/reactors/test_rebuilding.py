@@ -13,12 +13,13 @@ from service.app import Service
 from service.disputes import Dispute, Rule
 from service.errors import Damaged
 from service.game import AnyTable, Command
+from service.once import Once
 from service.reactors.lobby import PLAYING_S
 from service.reactors.rebuilding import DERIVED
 from service.reactors.run import reactors
 from service.referee import Abandon, Create, Leave, Resign
 from service.streams import keys_of
-from service.tables import Asked, Done, Once
+from service.tables import Asked, Done
 from service.walk import Walk
 from tests.service.reactors.matches import (
     GAME,
