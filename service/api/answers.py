@@ -1,7 +1,7 @@
 """What the API answers: the shapes of bodies, and how they become bytes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
 from litestar.response.base import ASGIResponse
@@ -13,6 +13,8 @@ from events.base import MAX_EVENTS, Decision, Head, Id, Millis, Seat, Version, w
 from service.auth.scopes import SCOPES, Scope
 from service.auth.tokens import MAX_TOKENS
 from service.log import PAGE
+
+JSON: Final = "application/json"
 
 EVENT = TypeVar("EVENT")
 VIEW = TypeVar("VIEW")
@@ -216,9 +218,7 @@ class Answer(ASGIResponse):
         await send(body)
 
 
-def answer(
-    body: object, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = "application/json"
-) -> Answer:
+def answer(body: object, status: int = 200, headers: Mapping[str, str] | None = None, media_type: str = JSON) -> Answer:
     """Return a response with this body: a value to write as JSON, or bytes as they are."""
     return Answer(body if isinstance(body, bytes) else _encode(body), status, headers or {}, media_type)
 

@@ -15,9 +15,7 @@ from service.api.answers import answer, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.gameroutes import (
     COMMAND_ERRORS,
-    IDEMPOTENCY_KEY,
-    IF_MATCH,
-    PREFER,
+    COMMAND_HEADERS,
     TABLE,
     VIEW_HEADERS,
     GameRoutes,
@@ -26,6 +24,7 @@ from service.api.gameroutes import (
     tables_of,
     typed,
 )
+from service.api.parameters import IDEMPOTENCY_KEY, IF_MATCH
 from service.api.requests import AnyRequest, body, converted, identity, no_body
 from service.auth.scopes import ARBITER, PLAY
 from service.disputes import MOST, Pause, Resume, Rule
@@ -231,7 +230,6 @@ class DisputeRoutes(GameRoutes):
 
     def _post_look(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self._dispute}/looks",
             name=f"look{self.kind}Dispute",
             summary="See all cards of a range of versions for an hour, as an arbiter, because of an open dispute.",
@@ -242,13 +240,9 @@ class DisputeRoutes(GameRoutes):
             """,
             handler=self.look,
             body=NewLook,
-            parameters=(TABLE, DISPUTE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, DISPUTE, *COMMAND_HEADERS),
             scope=ARBITER,
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def look(self, request: AnyRequest) -> ASGIResponse:
@@ -260,7 +254,6 @@ class DisputeRoutes(GameRoutes):
 
     def _post_ruling(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self._dispute}/ruling",
             name=f"rule{self.kind}Dispute",
             summary="Rule on an open dispute, as an arbiter.",
@@ -275,13 +268,9 @@ class DisputeRoutes(GameRoutes):
                 {"verdict": "corrected", "forfeits": [1], "text": "Seat 1 was told its partner's cards."},
                 {"verdict": "replayed", "deal": 2},
             ),
-            parameters=(TABLE, DISPUTE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, DISPUTE, *COMMAND_HEADERS),
             scope=ARBITER,
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def rule(self, request: AnyRequest) -> ASGIResponse:
@@ -295,18 +284,13 @@ class DisputeRoutes(GameRoutes):
 
     def _post_pause(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self.table}/pause",
             name=f"pause{self.kind}Table",
             summary="Pause play, as an arbiter: until it is resumed nobody acts, nor may.",
             handler=self.pause,
-            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, *COMMAND_HEADERS),
             scope=ARBITER,
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def pause(self, request: AnyRequest) -> ASGIResponse:
@@ -315,18 +299,13 @@ class DisputeRoutes(GameRoutes):
 
     def _post_resume(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self.table}/resume",
             name=f"resume{self.kind}Table",
             summary="Let play go on, as an arbiter: whoever had to act must, by the same `turn`.",
             handler=self.resume,
-            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, *COMMAND_HEADERS),
             scope=ARBITER,
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def resume(self, request: AnyRequest) -> ASGIResponse:

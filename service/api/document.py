@@ -15,6 +15,7 @@ from msgspec import Meta
 from events.base import whole
 from events.table import TableEvent
 from service.api import frames, problems
+from service.api.answers import JSON
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.examples import examples
 from service.api.frames import SocketMessage
@@ -25,8 +26,6 @@ from service.auth.scopes import SCOPES, told
 from service.game import AnyGame
 from service.games import Games
 from service.version import version
-
-JSON = "application/json"
 
 # A list that grows: what a client does not find in it is to be taken by what it comes with, a problem by its status.
 OPEN = Meta(extra_json_schema={"x-open": True})

@@ -2,9 +2,9 @@
 
 from typing import Final, TypeVar
 
+from service.api.answers import JSON
 from service.api.endpoint import Parameter
 from service.api.eventstream import EVENT_STREAM, NDJSON
-from service.api.gameroutes import JSON
 from service.api.requests import AnyRequest, accepts, query
 from service.errors import Malformed
 

@@ -1,15 +1,16 @@
 """What the routes of one game's tables have in common: their paths and names, and how a table is asked about."""
 
-from collections.abc import Awaitable
-from typing import Annotated, Any, Final, get_type_hints
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, Final, Literal, TypedDict, get_type_hints
 
 from litestar.response.base import ASGIResponse
 from msgspec import Meta
 
-from events.base import Id, Version, whole
+from events.base import Id, Version
 from events.table import TableEvent
 from service.api.answers import Done, answer
 from service.api.endpoint import Parameter
+from service.api.parameters import IDEMPOTENCY_KEY, IF_MATCH, PREFER
 from service.api.requests import AnyRequest, once, only_at, prefers_view, query
 from service.auth.scopes import ARBITER, suffices
 from service.auth.tokens import Identity
@@ -18,7 +19,6 @@ from service.game import AnyGame, Command
 from service.tables import Asked, Tables
 from service.tables import Done as Decided
 
-JSON: Final = "application/json"
 VIEW_HEADERS: Final = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Accept"}
 
 Past = Annotated[int, Meta(ge=1, le=2**53)]
@@ -27,24 +27,17 @@ TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 
-
-Tag = Annotated[str, Meta(pattern=whole('"(0|[1-9][0-9]{0,15})"'), examples=['"41"'])]
-Tags = Annotated[str, Meta(max_length=4_096, examples=['"41"'])]
-Preference = Annotated[str, Meta(max_length=1_024, examples=["return=representation"])]
-
-IDEMPOTENCY_KEY = Parameter(
-    "Idempotency-Key",
-    "header",
-    Annotated[str, Meta(min_length=1, max_length=255, pattern=whole("[!-~]+"))],
-    "Names this request: sent again with the same body it has the same answer and happens once.",
-)
-IF_MATCH = Parameter(
-    "If-Match", "header", Tag, 'Only at this version of the table: `"41"`; else 412 with what was missed.'
-)
-IF_NONE_MATCH = Parameter("If-None-Match", "header", Tags, "The entity tags you have; 304 if one of them is current.")
-PREFER = Parameter("Prefer", "header", Preference, "`return=representation` adds the view to the answer.")
-
+COMMAND_HEADERS = (IDEMPOTENCY_KEY, IF_MATCH, PREFER)
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
+
+
+class _Taking(TypedDict):
+    method: Literal["POST"]
+    answers: Mapping[int, object]
+    headers: tuple[str, ...]
+    errors: tuple[int, ...]
+    tag: str
+    socket: bool
 
 
 class GameRoutes:
@@ -59,6 +52,15 @@ class GameRoutes:
         self.kind = game.name.title().replace("_", "")
         self.event_type = TableEvent | game.projection.events
         self.done_type = typed(Done, self.event_type, view_of(game))
+        # Of every route that has its table take a command which a `Done` tells; its parameters are `COMMAND_HEADERS`.
+        self.taking: _Taking = {
+            "method": "POST",
+            "answers": {201: self.done_type},
+            "headers": ("Preference-Applied",),
+            "errors": COMMAND_ERRORS,
+            "tag": game.name,
+            "socket": True,
+        }
 
     def asked(self, request: AnyRequest, who: Identity, wanted: Wanted = None) -> Asked:
         """Return what somebody asks of the table in the request's path, to be seen through the eyes that are wanted."""

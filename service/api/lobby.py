@@ -35,7 +35,6 @@ from service.lobby import CURSOR, Filter, Lobby, Value
 
 MAX_TABLES: Final = 100
 MAX_OPTIONS: Final = 64
-JSON: Final = "application/json"
 HEADERS: Final = {"Cache-Control": "no-store", "Vary": "Accept"}
 
 Listing = Literal["open", "playing", "paused"]

@@ -29,7 +29,6 @@ from service.inbox import Page as InboxPage
 from service.log import Log
 from service.todo import CURSOR, AnyTask, Todo
 
-JSON = "application/json"
 HEADERS = {"Cache-Control": "private, no-store", "Vary": "Authorization, Accept"}
 
 MAX_NOTICES = 1_000

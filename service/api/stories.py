@@ -8,11 +8,11 @@ from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import Meta, Struct
 
 from events.base import MAX_SEATS, GameName, Millis, Version
-from service.api.answers import answer
+from service.api.answers import JSON, answer
 from service.api.endpoint import Endpoint, Parameter
 from service.api.eyes import AS, SCOPE_OF_AS, eyes
 from service.api.following import only_of_a_page
-from service.api.gameroutes import AFTER, AT, JSON, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
+from service.api.gameroutes import AFTER, AT, TABLE, VIEW_HEADERS, GameRoutes, at, tables_of, typed, view_of
 from service.api.language import LANGUAGE, liked
 from service.api.requests import AnyRequest, accepts, identity, query
 from service.auth.scopes import PERSON

@@ -15,10 +15,7 @@ from service.api.eyes import AS_ONE, SCOPE_OF_AS, eyes
 from service.api.gameroutes import (
     AT,
     COMMAND_ERRORS,
-    IDEMPOTENCY_KEY,
-    IF_MATCH,
-    IF_NONE_MATCH,
-    PREFER,
+    COMMAND_HEADERS,
     TABLE,
     VIEW_HEADERS,
     GameRoutes,
@@ -28,6 +25,7 @@ from service.api.gameroutes import (
     typed,
     view_of,
 )
+from service.api.parameters import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, PREFER
 from service.api.requests import (
     AnyRequest,
     already_has,
@@ -244,18 +242,13 @@ class TableRoutes(GameRoutes):
 
     def _post_start(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self.table}/start",
             name=f"start{self.kind}Table",
             summary="Start play with the seats taken, as the host.",
             handler=self.start,
-            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, *COMMAND_HEADERS),
             scope=HOST,
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def start(self, request: AnyRequest) -> ASGIResponse:
@@ -267,7 +260,6 @@ class TableRoutes(GameRoutes):
 
     def _post_command(self) -> Endpoint:
         return Endpoint(
-            method="POST",
             path=f"{self.table}/commands",
             name=f"post{self.kind}Command",
             summary="Take one command.",
@@ -284,14 +276,10 @@ class TableRoutes(GameRoutes):
             ),
             handler=self.command,
             body=self.commands,
-            parameters=(TABLE, IDEMPOTENCY_KEY, IF_MATCH, PREFER),
-            answers={201: self.done_type},
-            headers=("Preference-Applied",),
-            errors=COMMAND_ERRORS,
+            parameters=(TABLE, *COMMAND_HEADERS),
             scope=PLAY,
             scope_of={"`table.abandon`": HOST},
-            tag=self.game.name,
-            socket=True,
+            **self.taking,
         )
 
     async def command(self, request: AnyRequest) -> ASGIResponse:

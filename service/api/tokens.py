@@ -9,7 +9,7 @@ from msgspec import UNSET
 from events.base import Id
 from service.api.answers import IssuedToken, NewToken, OwnToken, OwnTokens, Rotation, answer, empty, encoded
 from service.api.endpoint import Endpoint, Parameter
-from service.api.gameroutes import IDEMPOTENCY_KEY
+from service.api.parameters import IDEMPOTENCY_KEY
 from service.api.requests import AnyRequest, bearer, body, identity, no_body, once, require
 from service.auth.accounts import clean_name
 from service.auth.scopes import ACCOUNT, SCOPES, Scope, may_give
