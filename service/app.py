@@ -22,7 +22,7 @@ from service.api import (
     problems,
     records,
     routing,
-    socket,
+    sockets,
     tickets,
     tokens,
     traffic,
@@ -37,7 +37,7 @@ from service.api.forwarded import Proxies
 from service.api.records import RecordRoutes
 from service.api.requests import MAX_BODY
 from service.api.routing import Router
-from service.api.socket import Sockets
+from service.api.sockets import Sockets
 from service.api.stories import StoryRoutes
 from service.api.tables import TableRoutes
 from service.archive import archived
@@ -235,7 +235,7 @@ def endpoints(known: Games) -> tuple[Endpoint, ...]:
         *me.ENDPOINTS,
         *tokens.ENDPOINTS,
         *tickets.ENDPOINTS,
-        *socket.ENDPOINTS,
+        *sockets.ENDPOINTS,
         *health.ENDPOINTS,
         *records.ENDPOINTS,
         *documents.ENDPOINTS,

@@ -70,7 +70,7 @@ class Endpoint:
     scope     what that token must be able to do
     scope_of  what it must be able to do instead for some bodies, by what tells these
     tag       the game or the area that it belongs to
-    socket    whether the same can be asked over a WebSocket (service/api/socket.py)
+    socket    whether the same can be asked over a WebSocket (service/api/sockets.py)
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]

@@ -5,19 +5,25 @@ What another part of the service has written already, a decision or an answer's 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Generic, TypeVar
+from contextlib import suppress
+from typing import Annotated, Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from events.base import Decision, Id, Version
 from service.api.eyes import OfAny
+from service.api.requests import parsed
 from service.audit.checkpoints import Checkpoint
+from service.errors import Malformed
 
 EVENT = TypeVar("EVENT")
 PROBLEM = TypeVar("PROBLEM")
 
 MAX_HEADERS = 16
+
+Said: TypeAlias = dict[str, str]
+"""The `id` of a command, or the `table` of a watch, by which its problem is told; nothing where neither is known."""
 
 OwnId = Annotated[str, Meta(min_length=1, max_length=64, examples=["c1"], description="The client's own name for it.")]
 CommandPath = Annotated[str, Meta(min_length=1, max_length=256, examples=["/v1/chinkway/tables/{table}/commands"])]
@@ -174,7 +180,31 @@ class ErrorFrame(Frame, Generic[PROBLEM], frozen=True, tag="error"):
 
 
 _encode = msgspec.json.Encoder().encode
+_message = msgspec.json.Decoder(SocketMessage)
 _NOT_CARRIED = frozenset({b"content-type", b"content-length", b"cache-control", b"vary"})
+
+
+def read(text: str | None) -> Watch | Unwatch | SocketCommand:
+    """Return what a message says; raise Malformed where it is none."""
+    if text is None:
+        raise Malformed("A message is JSON in a text message, never a binary one.", "")
+    match parsed(text, _message, "message").said():
+        case (said,):
+            return said
+        case _:
+            raise Malformed("A message has one member: `watch`, `unwatch` or `command`.", "")
+
+
+def named_in(text: str | None) -> Said:
+    """Return the `id` or the `table` that a message which is none names, as far as that can be read."""
+    try:
+        said = msgspec.json.decode(text or "")
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return {}
+    for member, name, kind in (("command", "id", OwnId), ("watch", "table", Id), ("unwatch", "table", Id)):
+        with suppress(AttributeError, KeyError, TypeError, msgspec.ValidationError):
+            return {name: msgspec.convert(said[member][name], kind)}
+    return {}
 
 
 def of_table(kind: str, table: str, version: int, data: bytes = b"") -> bytes:

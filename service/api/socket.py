@@ -1,48 +1,34 @@
-"""The WebSocket: several tables on one connection, and commands, which are the routes' own requests.
+"""A WebSocket: several tables on one connection, and commands, which are the routes' own requests.
 
 A command becomes the request that it would be over HTTP, and goes through the same layers to the same handler: so its
 body, its keys, its limits, its answer and its problems can't be others. What happens at a table that is watched is what
 its stream of events would say. What is asked of one table is done in the order of its asking, what is asked of several
 at once; so many things may be under way, and a client that asks for more is not read until some are done.
 
-Who may open one is decided by the same route too, before the handshake is answered; so whoever may not gets the problem
-that HTTP has for it, and no frame. That a page's origin may is the operator's wish, and no security: no browser adds a
-token by itself, as it does a cookie.
+Left out: who may open one (sockets.py), and the bytes on the line (websocket.py).
 """
 
 import asyncio
-import logging
-import re
-import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from functools import partial
 from typing import Final, TypeAlias, assert_never, cast
 
-import msgspec
-from litestar.enums import ScopeType
-from litestar.response.base import ASGIResponse
-from litestar.types import ASGIApp, HTTPReceiveMessage, HTTPScope, Message, Receive, Scope, Send, WebSocketScope
+from litestar.types import HTTPReceiveMessage, HTTPScope, Message, Receive, Send
 from msgspec import UNSET
 
-from events.base import Id
 from service.api import frames, problems
-from service.api.answers import empty
-from service.api.cors import Origins
-from service.api.edge import Edge
-from service.api.endpoint import Endpoint
 from service.api.eventstream import Streams, feed
 from service.api.eyes import meant
-from service.api.frames import OwnId, SocketCommand, SocketMessage, Unwatch, UnwatchedFrame, Watch, WatchedFrame
-from service.api.requests import KNOWN, AnyRequest, identity, parsed, stream_identity
-from service.api.websocket import LINE, PATH, RESTART, WebSocket
+from service.api.frames import Said, SocketCommand, Unwatch, UnwatchedFrame, Watch, WatchedFrame
+from service.api.requests import KNOWN, AnyRequest, identity
+from service.api.websocket import RESTART, WebSocket
 from service.auth.tokens import Identity
 from service.auth.vigil import Vigil
-from service.errors import Forbidden, Malformed, NotFound, TooMany, UpgradeRequired
+from service.errors import Malformed, TooMany
 from service.eyes import granted
 from service.live import Besides, Live
-from service.logs import FIELDS, Mark, marked
-from service.metrics import Counter, Gauge
+from service.metrics import Counter
 from service.presence import Presence
 from service.tables import Asked, Tables
 from service.watched import Frame
@@ -62,107 +48,31 @@ FINISH_S: Final = 5.0
 CLOSE_S: Final = 1.0
 """How long a client that takes nothing is waited for before it is not told why its socket is closed."""
 
-Said: TypeAlias = dict[str, str]
-"""The `id` of a command, or the `table` of a watch, by which its problem is told; nothing where neither is known."""
+ADMITTED: Final = "admitted"
+"""Where the state of the request that opened a socket has who may."""
 
 Act: TypeAlias = Callable[[], Awaitable[None]]
 
-_SWITCHING = 101
-_ADMITTED = "admitted"
 _JSON = (b"content-type", b"application/json")
 
-_message = msgspec.json.Decoder(SocketMessage)
-_logger = logging.getLogger(__name__)
-_open = Gauge("evenfold_sockets", "sum", "WebSockets that are open.")
 _sent = Counter("evenfold_socket_frames_total", "Frames sent over WebSockets, by what they are.", "type")
 _received = Counter("evenfold_socket_messages_total", "Messages that clients sent over WebSockets.")
-
-
-async def open_socket(request: AnyRequest) -> ASGIResponse:
-    """Let a client open a WebSocket, if its request is the handshake of one."""
-    origins: Origins = request.app.state.origins
-    if not origins.admit(cast("WebSocketScope", request.scope)):
-        raise Forbidden("Pages of this origin may open no WebSocket here.")
-    who = await stream_identity(request)
-    if _ADMITTED not in request.scope["state"]:
-        raise UpgradeRequired
-    request.app.state.streams.admit(who.account)
-    request.scope["state"][_ADMITTED] = who
-    return empty(_SWITCHING)
-
-
-class Sockets:
-    """The application with its WebSockets: in front of the routes, which they are made of."""
-
-    def __init__(self, http: ASGIApp, routes: Iterable[Endpoint]) -> None:
-        """Answer by the application of these routes."""
-        self._http = http
-        self._takes = re.compile("|".join(_pattern_of(route.path) for route in routes if route.socket))
-        self._open = 0
-        _open.set(0)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a socket, or pass a request on."""
-        if scope["type"] != ScopeType.WEBSOCKET:
-            await self._http(scope, receive, send)
-            return
-        # A client that is gone is no error.
-        with suppress(OSError):
-            await self._meet(scope, receive, send)
-
-    async def ask(self, scope: HTTPScope, body: bytes = b"") -> "_Collected":
-        """Answer a request that came over a socket."""
-        answer = _Collected(body)
-        app = self._http if self._takes.fullmatch(scope["path"]) else _NOWHERE
-        await app(scope, answer.receive, answer.send)
-        return answer
-
-    async def _meet(self, scope: WebSocketScope, receive: Receive, send: Send) -> None:
-        """Answer the handshake as the route does, and serve the socket if that opens it."""
-        await receive()
-        line: WebSocket = scope["state"].pop(LINE)
-        state = {**scope["state"], _ADMITTED: None}
-        request = cast("HTTPScope", {**scope, "type": "http", "method": "GET", "state": state})
-        answer = _Collected()
-        await self._http(request, answer.receive, answer.send)
-        if answer.status != _SWITCHING:
-            start = {"type": "websocket.http.response.start", "status": answer.status, "headers": answer.headers}
-            await send(cast("Message", start))
-            await send(cast("Message", {"type": "websocket.http.response.body", "body": answer.body}))
-            return
-        await send({"type": "websocket.accept", "subprotocol": None, "headers": answer.headers})
-        name = dict(answer.headers)[b"x-request-id"].decode()
-        marked.set(mark := Mark(name))
-        self._count(1)
-        began = time.perf_counter()
-        code = 1006
-        try:
-            code = await Socket(self, request, line, receive, send).serve()
-        finally:
-            self._count(-1)
-            fields = {"route": PATH, "code": code, "seconds": round(time.perf_counter() - began, 1)}
-            _logger.info("a socket was closed with %d after %s s", code, fields["seconds"], extra={FIELDS: fields})
-            mark.over = True
-
-    def _count(self, more: int) -> None:
-        self._open += more
-        _open.set(self._open)
 
 
 class Socket:
     """One WebSocket, once it is open."""
 
-    def __init__(self, sockets: Sockets, request: HTTPScope, line: WebSocket, receive: Receive, send: Send) -> None:
+    def __init__(self, ask: "Ask", request: HTTPScope, line: WebSocket, receive: Receive, send: Send) -> None:
         """Serve whoever sent the request that opened it, over this line."""
         state = request["litestar_app"].state
-        self._sockets = sockets
+        self._ask = ask
         self._tables: Tables = state.tables
         self._live: Live = state.live
         self._presence: Presence = state.presence
         self._vigil: Vigil = state.vigil
         self._streams: Streams = state.streams
         self._request = AnyRequest(request, receive)
-        self._who: Identity = request["state"][_ADMITTED]
+        self._who: Identity = request["state"][ADMITTED]
         # A token is looked at anew with each message; what a ticket opened is as good as the vigil says.
         authorization = [header for header in request["headers"] if header[0] == b"authorization"]
         self._known = {} if authorization else {KNOWN: self._who}
@@ -209,9 +119,9 @@ class Socket:
 
     async def _take(self, text: str | None) -> None:
         try:
-            wanted = _said(text)
+            wanted = frames.read(text)
         except Malformed as malformed:
-            await self._in_turn("", _named(text), partial(self._object, malformed))
+            await self._in_turn("", frames.named_in(text), partial(self._object, malformed))
             return
         match wanted:
             case Watch():
@@ -263,7 +173,7 @@ class Socket:
         path = command.path
         scope = {**self._base, "path": path, "raw_path": path.encode(), "headers": headers, "state": {**self._known}}
         body = b"" if command.body is UNSET else bytes(command.body)
-        answer = await self._sockets.ask(cast("HTTPScope", scope), body)
+        answer = await self._ask(cast("HTTPScope", scope), body)
         await self._tell("answer", frames.answered(command.id, answer.status, answer.headers, answer.body))
 
     async def _watch(self, wanted: Watch) -> None:
@@ -317,7 +227,7 @@ class Socket:
     # What the client is told
 
     async def _fail(self, error: Exception, said: Said) -> None:
-        answer = _Collected()
+        answer = Collected()
         await problems.met(self._request.scope, error)(self._request.scope, answer.receive, answer.send)
         await self._tell("error", frames.failed(answer.body, answer.headers, said))
 
@@ -367,7 +277,7 @@ class _Line:
         await self._line.writable.wait()
 
 
-class _Collected:
+class Collected:
     """The answer to a request that came over a socket."""
 
     __slots__ = ("_body", "body", "headers", "status")
@@ -395,16 +305,12 @@ class _Collected:
             self.body += message["body"]
 
 
+Ask: TypeAlias = Callable[[HTTPScope, bytes], Awaitable[Collected]]
+"""Answers a request with this body, as over HTTP."""
+
+
 class _Gone(Exception):
     """The client is."""
-
-
-async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer what is posted to no route that a socket takes."""
-    await problems.refusal(NotFound("Over a socket nothing can be posted to this address."))(scope, receive, send)
-
-
-_NOWHERE = Edge(_nowhere)
 
 
 async def _ended(*tasks: asyncio.Task[object]) -> None:
@@ -422,55 +328,7 @@ def _written(table: str, frame: Frame) -> bytes:
     return frames.of_table(frame.kind, table, frame.version, data)
 
 
-def _pattern_of(template: str) -> str:
-    """Return the pattern of the paths that a route's template stands for."""
-    return "".join(
-        "[!-$&-.0-~]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", template)
-    )
-
-
 def _table_in(path: str) -> str:
     """Return the table that a path names, or else the path."""
     _, _, _, _, *rest = [*path.split("/"), *("",) * 4]  # /v1/{game}/tables/{table}/…
     return rest[0] or path
-
-
-def _said(text: str | None) -> Watch | Unwatch | SocketCommand:
-    """Return what a message says; raise Malformed where it is none."""
-    if text is None:
-        raise Malformed("A message is JSON in a text message, never a binary one.", "")
-    match parsed(text, _message, "message").said():
-        case (said,):
-            return said
-        case _:
-            raise Malformed("A message has one member: `watch`, `unwatch` or `command`.", "")
-
-
-def _named(text: str | None) -> Said:
-    """Return the `id` or the `table` that a message which is none names, as far as that can be read."""
-    try:
-        said = msgspec.json.decode(text or "")
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return {}
-    for member, name, kind in (("command", "id", OwnId), ("watch", "table", Id), ("unwatch", "table", Id)):
-        with suppress(AttributeError, KeyError, TypeError, msgspec.ValidationError):
-            return {name: msgspec.convert(said[member][name], kind)}
-    return {}
-
-
-ENDPOINTS: tuple[Endpoint, ...] = (
-    Endpoint(
-        method="GET",
-        path=PATH,
-        name="openSocket",
-        summary="Open a WebSocket: several tables on one connection, and commands.",
-        about="""
-        Takes the handshake of a WebSocket (RFC 6455) in HTTP/1.1. [How it is spoken](/docs/sockets) takes a page.
-        """,
-        handler=open_socket,
-        answers={101: None},
-        errors=(400, 401, 403, 426, 429, 503),
-        ticketed=True,
-        tag="tables",
-    ),
-)
