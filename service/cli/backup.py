@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from redis.exceptions import ResponseError
 from rich.console import Console
@@ -17,6 +17,7 @@ from service import backup as form
 from service.archive import Archive, archived
 from service.auth.accounts import Accounts
 from service.auth.keys import kept, secret_from
+from service.cli.drafts import BeingWritten, draft_of
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
@@ -64,15 +65,16 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Unusable(f"{target} is there already")
     if not target.parent.is_dir():
         raise Unusable(f"There is no folder {target.parent}")
-    draft = target.with_name(f"{target.name}.part")
     try:
-        draft.unlink(missing_ok=True)  # A run that was killed left it.
-        made = asyncio.run(_made(place, draft, form.Head(1, now, secrets)))
-        draft.rename(target)
+        with draft_of(target) as file:
+            made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets)))
+            _note(erased, target.with_name(ERASED_FILE))
+            if target.exists():
+                raise Unusable(f"{target} has come meanwhile")
+    except BeingWritten:
+        raise Unusable(f"Another run writes {target}") from None
     except OSError as error:
         raise Unusable(f"{target} can't be written: {error.strerror}") from None
-    finally:
-        draft.unlink(missing_ok=True)
     counted = made.counted
     say(
         f"{target} holds {counted.streams} logs, {counted.keys} keys and {counted.leaves} leaves"
@@ -129,33 +131,28 @@ def _keep(secrets: dict[str, str], folder: Path) -> None:
         path.write_text(f"{secret}\n", encoding="ascii")
 
 
-async def _made(place: Place, draft: Path, head: form.Head) -> form.Backup:
+async def _made(place: Place, file: BinaryIO, head: form.Head) -> tuple[form.Backup, set[str]]:
+    """Write a backup to a file; return what was read, and who was erased by then."""
     async with opened(place, "evenfold backup") as redis:
         log = Log(redis)
         try:
             made = form.Backup(redis, log)
             with _counting("lines") as count:
-                await _write(made, draft, head, count)
-            await asyncio.to_thread(_note, await Accounts(redis).condemned(), draft.with_name(ERASED_FILE))
+                await _write(made, file, head, count)
+            return made, await Accounts(redis).condemned()
         except StoreDown as down:
             raise Failed(f"No backup was made: {down.__cause__ or down}") from None
         except ResponseError as error:
             raise Failed(f"No backup was made; the store says: {error}") from None
         finally:
             await log.close()
-    return made
 
 
-async def _write(made: form.Backup, draft: Path, head: form.Head, advance: Callable[[], object]) -> None:
-    """Write the lines of a backup to a new file that nobody else may read, and have it reach the disk."""
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        with gzip.GzipFile(fileobj=file, mode="wb") as packed:
-            async for line in made.lines(head):
-                packed.write(line + b"\n")
-                advance()
-        file.flush()
-        os.fsync(file.fileno())
+async def _write(made: form.Backup, file: BinaryIO, head: form.Head, advance: Callable[[], object]) -> None:
+    with gzip.GzipFile(fileobj=file, mode="wb") as packed:
+        async for line in made.lines(head):
+            packed.write(line + b"\n")
+            advance()
 
 
 @contextmanager
@@ -170,8 +167,8 @@ def _counting(what: str) -> Iterator[Callable[[], object]]:
 def _note(erased: set[str], file: Path) -> None:
     """Add to the list beside the backups who is erased by now."""
     if erased:
-        everybody = erased | _erased_in(file)
-        file.write_text("".join(f"{each}\n" for each in sorted(everybody)), encoding="ascii")
+        with draft_of(file, wait=True) as draft:
+            draft.writelines(f"{each}\n".encode("ascii") for each in sorted(erased | _erased_in(file)))
 
 
 def _erased_in(file: Path) -> set[str]:

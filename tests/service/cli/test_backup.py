@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from service.app import Sources
+from service.cli.drafts import draft_of
 from service.embedded import Embedded
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
@@ -404,6 +405,14 @@ def test_what_a_run_that_was_killed_left_is_replaced(house: House, called: Calle
     assert (file.stat().st_mode & 0o777, file.is_symlink(), left.exists()) == (0o600, False, False)
     assert gzip.decompress(file.read_bytes()).startswith(b'{"backup":1,')
     assert elsewhere.read_bytes() == b"left"
+
+
+def test_two_runs_to_one_name_do_not_disturb_each_other(house: House, called: Called, tmp_path: Path) -> None:
+    file = tmp_path / "backup.gz"
+    with draft_of(file) as other:
+        other.write(b"that of another run")
+        assert "Another run writes" in called("backup", str(file), "--redis", house.store).refusal
+    assert file.read_bytes() == b"that of another run"
 
 
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
