@@ -202,7 +202,9 @@ def test_who_may_not_ask_has_changed_nothing(sitting: Sitting, stage: Stage) -> 
         for role in ("nobody", *ALIENS, *SCOPED):
             if expected(route, role, game)[0] in {401, 403, 404}:
                 sitting.ask(sitting.call(route, role), role)
-    assert everything(stage.store) == before
+    # Tickets run out by themselves meanwhile.
+    after = everything(stage.store)
+    assert after == {key: value for key, value in before.items() if key in after or not key.startswith(b"ticket:")}
 
 
 def test_a_token_that_counts_no_more_is_told_what_one_is_told_that_never_did(sitting: Sitting, stage: Stage) -> None:
