@@ -15,7 +15,6 @@ from typing import Annotated, TypeVar, get_args
 
 import typer
 
-from service.archive import Archive, ArchiveUnfit
 from service.settings import Durability, Limits, LogFormat, LogLevel, Settings, default_data
 
 T = TypeVar("T")
@@ -64,6 +63,8 @@ def _network(text: str) -> str:
 
 def _archive(text: str) -> str:
     """Read the address of an archive."""
+    from service.archive import Archive, ArchiveUnfit  # noqa: PLC0415 large, and only needed where one is named
+
     try:
         Archive(text)
     except ArchiveUnfit as unfit:
