@@ -5,7 +5,8 @@
 #   secrets.sh rotate FOLDER USER     give a user a new password; the old one stays good until `retire`
 #   secrets.sh retire FOLDER USER     end the old one
 #
-# FOLDER/evenfold.env        the service's environment: the store's address with the password, the secret, the signing key
+# FOLDER/evenfold.env        the service's environment: the store's address with the password, the secret, the signing key,
+#                            and whatever else you put there
 # FOLDER/USER.password       a user's password; USER.password.old the one before, between rotate and retire
 # FOLDER/store/users.acl     what the server loads; it holds hashes alone, so the server's user may read it
 set -eu
@@ -36,10 +37,12 @@ write_users() {
 }
 
 write_environment() {
+  ours='^EVENFOLD_(REDIS_URL|SECRET|SIGNING_KEY)='
   {
     printf 'EVENFOLD_REDIS_URL=redis://evenfold:%s@%s\n' "$(cat "$folder/evenfold.password")" "$(cat "$folder/address")"
     printf 'EVENFOLD_SECRET=%s\n' "$(cat "$folder/secret")"
     printf 'EVENFOLD_SIGNING_KEY=%s\n' "$(cat "$folder/signing")"
+    if [ -e "$folder/evenfold.env" ]; then grep -Ev "$ours" "$folder/evenfold.env" || :; fi
   } >"$folder/evenfold.env.new"
   mv "$folder/evenfold.env.new" "$folder/evenfold.env"
 }
