@@ -39,7 +39,7 @@ UNTYPED = {
     "service/cli/client.py": "whatever JSON a server answers, and httpx's own arguments",
     "service/cli/play.py": "the JSON of views and commands of any game",
     "service/cli/replay.py": "the JSON of views of any game",
-    "service/tables.py": "a stored command of any game, as JSON",
+    "service/once.py": "a stored command of any game, as JSON",
     "service/web/reference.py": "JSON Schemas",
 }
 
