@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service.app import service
+from service.parts import service
 from service.reactors.run import run
 from service.settings import Settings
 

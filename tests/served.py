@@ -14,7 +14,8 @@ from litestar import Litestar
 
 from service.api.connection import Connection
 from service.api.server import configured
-from service.app import Sources, create
+from service.app import create
+from service.parts import Sources
 from service.settings import NO_LIMITS, Durability, Limits, Settings
 from tests.documented import serving_games
 

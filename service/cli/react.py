@@ -11,13 +11,12 @@ import signal
 import uvloop
 
 from service import logs
-from service.app import Service, service
 from service.cli.beginning import announce, refuse_malformed, warnings
 from service.cli.games import found
 from service.cli.listening import Listener, listen
-from service.cli.metrics import exposed
 from service.cli.processes import on_end, on_orphaned, settle_memory, tell_ready
 from service.cli.sentences import say, told
+from service.parts import Service, service
 from service.reactors.run import run
 from service.settings import Settings
 from service.store import where
@@ -59,6 +58,8 @@ async def _by_a_person(settings: Settings, listener: Listener | None) -> None:
         say(f"WARNING: {warning}", "bold yellow")
     async with service(settings) as parts, contextlib.AsyncExitStack() as open_until_the_end:
         if listener is not None:
+            from service.cli.metrics import exposed  # noqa: PLC0415 the framework is needed here alone, and large
+
             await open_until_the_end.enter_async_context(exposed(listener.socket, parts.sheets, parts.watch))
         settle_memory()
         _announce(parts, listener)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from service.app import Service
+from service.parts import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.docket import DocketKeeping
 from service.reactors.inbox import InboxFilling

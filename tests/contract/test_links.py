@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from service.api.endpoint import Endpoint, Link
 from service.api.examples import examples
-from service.app import Sources
 from service.chance import Shuffles
 from service.game import AnyGame
+from service.parts import Sources
 from tests.contract.api import API, ROUTES, SHIPPED, Case, Visitor
 from tests.served import Person, served
 from tests.sizes import sized

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.app import Sources
+from service.parts import Sources
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.deploy.store import Deployed, deployed

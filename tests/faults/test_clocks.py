@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from service.app import Sources
+from service.parts import Sources
 from tests.faults.clients import Post, sitting
 from tests.faults.ledger import lines_of
 from tests.served import served

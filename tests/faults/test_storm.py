@@ -17,10 +17,10 @@ import pytest
 from redis.asyncio import Redis
 
 from service import log
-from service.app import Service, service
 from service.appending import Appended
 from service.errors import StoreDown, Unconfirmed
 from service.ids import new_id
+from service.parts import Service, service
 from service.pipe import Awaiting, Command, Pipe
 from service.settings import Settings
 from service.streams import Stored, table_stream

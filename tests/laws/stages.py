@@ -22,7 +22,7 @@ from redis.asyncio import Redis as AsyncRedis
 from projections import lobby
 from service.api.endpoint import Endpoint
 from service.api.eventstream import EVENT_STREAM, NDJSON
-from service.app import Sources, endpoints
+from service.app import endpoints
 from service.auth.scopes import Scope
 from service.auth.tokens import Grant, Tokens
 from service.chance import Shuffles
@@ -31,6 +31,7 @@ from service.game import AnyTable
 from service.games import find
 from service.inbox import Inboxes
 from service.lobby import Lobby
+from service.parts import Sources
 from service.reactors.inbox import InboxFilling
 from service.referee import chance_of
 from service.streams import keys_of, table_stream

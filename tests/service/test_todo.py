@@ -8,13 +8,13 @@ import pytest
 from redis.asyncio import Redis
 
 from service import games, todo
-from service.app import Service
 from service.attendance import Attendance, seats_key
 from service.errors import Malformed
 from service.game import AnyTable, Refused
 from service.ids import new_id
 from service.inbox import Inboxes
 from service.log import Log
+from service.parts import Service
 from service.reactors.inbox import InboxFilling
 from service.referee import Abandon, Leave, Resign, Sit, Start
 from service.store import dial

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from service import games
-from service.app import service
 from service.cli.replay import Wanted, from_store
 from service.game import AnyTable
 from service.games import rules_pages
+from service.parts import service
 from service.reactors.run import run
 from service.settings import Place, Settings
 from tests.laws.matches import play

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from service.app import Sources
+from service.parts import Sources
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO, archiving
 from tests.served import Person, served

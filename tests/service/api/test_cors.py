@@ -9,7 +9,8 @@ from service import games
 from service.api.cors import SHOWN, TAKEN, Origins
 from service.api.document import HEADERS
 from service.api.endpoint import Endpoint
-from service.app import Sources, endpoints
+from service.app import endpoints
+from service.parts import Sources
 from service.settings import NO_LIMITS
 from tests.raw import Raw, exchanged, judge, line, request
 from tests.served import Person, served

@@ -11,8 +11,9 @@ import pytest
 
 from service import games, logs
 from service.api.endpoint import Endpoint
-from service.app import Sources, endpoints
+from service.app import endpoints
 from service.auth.scopes import ARBITER
+from service.parts import Sources
 from tests.raw import Raw, exchanged, line, request
 from tests.served import Person, served
 from tests.service.api.conftest import Company

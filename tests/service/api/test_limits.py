@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.app import Sources
+from service.parts import Sources
 from service.settings import NO_LIMITS
 from tests.served import Person, served
 

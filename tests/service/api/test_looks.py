@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from service.app import Sources
 from service.disputes import LOOK_MS
+from service.parts import Sources
 from tests.served import Person, served
 from tests.service.api.conftest import Company, appoint, seated
 from tests.sockets import opened

@@ -18,7 +18,7 @@ import service.presence
 from service.api.head import Bounds
 from service.api.socket import MAX_WATCHED, TOKEN_ENDED, UNDER_WAY
 from service.api.websocket import PATH, RESTART
-from service.app import Sources
+from service.parts import Sources
 from service.settings import NO_LIMITS
 from service.web import pages
 from tests.raw import judge, line, request

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from service import games
-from service.app import Sources, endpoints
+from service.app import endpoints
 from service.embedded import Embedded
+from service.parts import Sources
 from tests.served import Person, served
 from tests.service.api.conftest import NOWHERE
 from tests.service.cli.processes import until

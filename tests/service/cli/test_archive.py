@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from service.app import Sources
 from service.cli.archive import Told
+from service.parts import Sources
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.served import Person, served

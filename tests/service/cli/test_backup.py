@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from redis import Redis
 
-from service.app import Sources
 from service.cli.drafts import draft_of
 from service.embedded import Embedded
+from service.parts import Sources
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.reacting import reacting

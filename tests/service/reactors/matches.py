@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from events.base import Entry
-from service.app import Service, service
 from service.clock import Sleep
 from service.game import AnyTable
+from service.parts import Service, service
 from service.reactors.pursuit import Pursuit, Reactor
 from service.reactors.sharing import pursue
 from service.referee import Create, Sit, Start

@@ -13,13 +13,13 @@ from redis.asyncio import Redis
 from events.base import By
 from service import disputes
 from service.actions import legal_now
-from service.app import Service
 from service.bots import Bot, Bots
 from service.chance import Draws
 from service.game import AnyTable, AnyView, Command
 from service.ids import new_id
 from service.leases import PRESENT_KEY
 from service.metrics import exposition
+from service.parts import Service
 from service.reactors.bots import BotMoves, Pause, bot_to_act, choice
 from service.reactors.pursuit import TRIES, Pursuit
 from service.reactors.run import run

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from projections.docket import OpenDispute
-from service.app import Service
 from service.disputes import Dispute, Rule
 from service.docket import Docket
 from service.errors import Malformed
 from service.game import AnyTable, Command
+from service.parts import Service
 from service.reactors.docket import DocketKeeping
 from service.streams import keys_of
 from service.tables import Asked

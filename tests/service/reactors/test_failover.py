@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from service.app import Service
 from service.embedded import Embedded
 from service.game import AnyTable
+from service.parts import Service
 from service.reactors.run import reactors
 from service.tables import Asked
 from tests.service.reactors.matches import ADA, GAME, connected, opened, pursuing, seated

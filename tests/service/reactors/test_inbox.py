@@ -11,12 +11,12 @@ import pytest
 
 from projections.inbox import Company, add
 from projections.notices import AnyNotice
-from service.app import Service
 from service.auth.accounts import Accounts
 from service.errors import StoreDown
 from service.game import AnyTable
 from service.inbox import Inboxes, bell_of
 from service.log import Log
+from service.parts import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.inbox import InboxFilling, rebuild
 from service.referee import Abandon, Leave, Resign

@@ -11,9 +11,9 @@ from redis.asyncio import Redis
 from projections import lobby as summaries
 from projections.lobby import Summary
 from projections.table import SeatView
-from service.app import Service
 from service.game import AnyTable
 from service.lobby import Filter
+from service.parts import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.lobby import LobbyKeeping, rebuild
 from service.referee import Abandon, Leave, Resign

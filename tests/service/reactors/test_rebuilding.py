@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from service.app import Service
 from service.disputes import Dispute, Rule
 from service.errors import Damaged
 from service.game import AnyTable, Command
 from service.once import Once
+from service.parts import Service
 from service.reactors.lobby import PLAYING_S
 from service.reactors.rebuilding import DERIVED
 from service.reactors.run import reactors

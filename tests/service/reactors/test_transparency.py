@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.app import Service
 from service.disputes.commands import Dispute, Rule
+from service.parts import Service
 from service.reactors.transparency import EndLogging
 from service.referee import Abandon, Resign
 from service.tables import Asked
