@@ -7,6 +7,8 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))' 2>
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
+# With bytecode kept, whatever the shell says: the tests start hundreds of processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) pytest
 PIP := $(RUN) pip --disable-pip-version-check install -qq
 
 # Parts that are fast and need no other part: what a change is likely to break first; without whole matches and counts.
@@ -24,7 +26,7 @@ serve: $(VENV)/.runtime ## Serve with a store of its own and print the address (
 	@$(VENV)/bin/evenfold serve $(ARGS)
 
 test: $(VENV)/.dev ## Run every test, what takes long at a small size (ARGS="-k capture …")
-	@$(RUN) pytest -n $(TESTERS) $(ARGS)
+	@$(PYTEST) -n $(TESTERS) $(ARGS)
 
 check: lint types contracts licences unit ## Lint, types, import contracts, licences, unit tests: under two minutes
 
@@ -42,10 +44,10 @@ licences: $(VENV)/.runtime ## Check that every runtime dependency has a licence 
 	@$(VENV)/bin/python tests/licences.py
 
 unit: $(VENV)/.dev ## Run the unit tests
-	@$(RUN) pytest -n auto $(UNIT) --ignore-glob='*/test_matches.py' --ignore-glob='*counts.py' $(ARGS)
+	@$(PYTEST) -n auto $(UNIT) --ignore-glob='*/test_matches.py' --ignore-glob='*counts.py' $(ARGS)
 
 laws: $(VENV)/.dev ## Run every test at its full size, the laws of all games above all: the better part of an hour
-	@EVENFOLD_TESTS=full $(RUN) pytest -n auto $(ARGS)
+	@EVENFOLD_TESTS=full $(PYTEST) -n auto $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays
