@@ -110,6 +110,7 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     `seed` and `orders` are what `Opened` will state: None and empty in a fold of redacted decisions, until then.
     `dealt` is the number that the latest deal was shuffled by, `ahead` by how much numbers exceed places in the match:
     0 until a deal is replayed. `beginnings` are those of the latest deals, at most two, while play goes on.
+    `scored` is the number that the latest deal that was scored was shuffled by.
     """
 
     id: str
@@ -139,6 +140,7 @@ class Table(Struct, Generic[PLAY, OPTIONS]):
     play: PLAY | None = None
     dealt: int = 0
     ahead: int = 0
+    scored: int = 0
     beginnings: tuple[Beginning[PLAY], ...] = ()
 
     @property
@@ -184,7 +186,7 @@ def evolve(table: Table[PLAY, OPTIONS], event: TableEvent) -> None:
         case Shuffled(c, order):
             _shuffle(table, c, order)
         case Scored(_, _, scores):
-            table.scores = scores
+            table.scores, table.scored = scores, table.dealt
         case SeatTaken(seat, player_id, nonce, bot):
             table.players[seat] = Player(player_id, nonce, bot)
         case SeatLeft(seat, player_id):
@@ -275,10 +277,10 @@ def _rule(table: Table[PLAY, OPTIONS], ruling: Ruled) -> None:
 
 
 def _rescore(table: Table[PLAY, OPTIONS], scores: tuple[int | None, ...]) -> None:
-    """Set the scores, also those that a deal is played again from if nothing was scored since it began."""
-    table.beginnings = tuple(
-        [replace(then, scores=scores) if then.scores == table.scores else then for then in table.beginnings]
-    )
+    """Set the scores, also those that the deal in progress is played again from."""
+    if table.beginnings and table.scored < table.dealt:
+        *before, now = table.beginnings
+        table.beginnings = (*before, replace(now, scores=scores))
     table.scores = scores
 
 

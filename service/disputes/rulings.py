@@ -21,7 +21,7 @@ def rule(game: AnyGame, table: AnyTable, command: Rule) -> Ruled:
     _check_stated(table, command)
     _check_forfeits(table, command.forfeits)
     if table.status == "ended":
-        _check_afterwards(command)
+        _check_afterwards(table, command)
     else:
         _check_in_play(game, table, command)
     return Ruled(
@@ -98,12 +98,18 @@ def _check_forfeits(table: AnyTable, forfeits: Seats) -> None:
             raise Refused("resigned")
 
 
-def _check_afterwards(command: Rule) -> None:
-    """Raise Refused for what can't be ruled once play has ended."""
+def _check_afterwards(table: AnyTable, command: Rule) -> None:
+    """Raise Refused for what can't be ruled once play has ended; who forfeits comes after all who have not."""
     if command.verdict == "replayed":
         raise Refused("ended")
     if command.verdict == "corrected" and command.places is None:
         raise Refused("places_missing")
+    if command.places is not None and command.forfeits:
+        given_up = {*table.resigned, *command.forfeits}
+        place_of = {seat: command.places[seat] or 0 for seat in table.taken}
+        last = max((place for seat, place in place_of.items() if seat not in given_up), default=0)
+        if min(place_of[seat] for seat in command.forfeits) <= last:
+            raise Refused("ruling_contradicts_itself")
 
 
 def _check_in_play(game: AnyGame, table: AnyTable, command: Rule) -> None:

@@ -1,6 +1,6 @@
 """Disputes in the matches of the laws: what players may contest now, and what an arbiter may make of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import get_args
 
@@ -13,6 +13,9 @@ from service.ids import new_id
 
 # How likely what cuts a match short is among what may be asked.
 SELDOM = 0.1
+
+LAST = 9
+"""Behind every place that there is."""
 
 
 def contest(game: AnyGame, table: AnyTable, random: Random) -> Iterator[Command]:
@@ -43,7 +46,9 @@ def _rulings(game: AnyGame, table: AnyTable, dispute: int, random: Random) -> It
         yield Rule(dispute=dispute, verdict="corrected", scores=_scores(table, random), places=places, text=text)
     left = [seat for seat in table.taken if seat not in table.resigned]
     if left and (has_ended or random.random() < SELDOM):
-        yield Rule(dispute=dispute, verdict="corrected", forfeits=(random.choice(left),), places=places, text=text)
+        seat = random.choice(left)
+        behind = None if places is None else _ranked({**_ranks(places), seat: LAST}, len(places))
+        yield Rule(dispute=dispute, verdict="corrected", forfeits=(seat,), places=behind, text=text)
     for beginning in table.beginnings:
         if not is_deserted(game, beginning.play, table.resigned):
             yield Rule(dispute=dispute, verdict="replayed", deal=beginning.deal, text=text)
@@ -84,8 +89,15 @@ def _scores(table: AnyTable, random: Random) -> Scores:
 
 
 def _places(table: AnyTable, random: Random) -> tuple[int | None, ...]:
-    ranks = {seat: random.randrange(3) for seat in table.taken}
+    return _ranked({seat: random.randrange(3) for seat in table.taken}, len(table.players))
+
+
+def _ranks(places: tuple[int | None, ...]) -> dict[int, int]:
+    return {seat: place for seat, place in enumerate(places) if place is not None}
+
+
+def _ranked(ranks: Mapping[int, int], seats: int) -> tuple[int | None, ...]:
+    """Return the places of seats with these ranks, the lowest first."""
     return tuple(
-        1 + sum(rank < ranks[seat] for rank in ranks.values()) if seat in ranks else None
-        for seat in range(len(table.players))
+        1 + sum(rank < ranks[seat] for rank in ranks.values()) if seat in ranks else None for seat in range(seats)
     )

@@ -76,6 +76,12 @@ class TestInPlay:
             say(table, *said)
         assert Scored(2, (0, 0, 0), (9, -3, 0)) in say(table, *last)
 
+    def test_play_goes_on_from_the_highest_scores_that_can_be_stated(self) -> None:
+        lay = ("ada", Pledge(card="R1")), ("bob", Pledge(card="R8")), ("cy", Pledge(card="G7"))
+        most = corrected(scores=(1_000_000, 1_000_000, -1_000_000))
+        table = table_of(create(bonus=True), *PLAYED, FILED, ("ruth", most), *lay, *deal(0)[3:])
+        assert table.scores == (1_000_000, 1_000_005, -1_000_000)
+
     def test_scores_of_deals_that_add_to_nothing_are_not_corrected(self) -> None:
         table = table_of(create(), *PLAYED, FILED)
         each_for_itself = replace(GAME, projection=replace(GAME.projection, rescored=None))
@@ -166,6 +172,13 @@ class TestADealPlayedAgain:
             say(table, *said)
         assert table.scores == play(table).totals == (0, 0, 0)
 
+    def test_scores_corrected_after_a_deal_that_gave_nothing_are_taken_back_too(self) -> None:
+        table = table_of(create(), *PLAYED, *deal(0))
+        assert table.scores == (0, 0, 0)
+        for said in (FILED, ("ruth", corrected(scores=(100, 0, 0))), FILED, replayed(1, 2)):
+            say(table, *said)
+        assert table.scores == play(table).totals == (0, 0, 0)
+
     def test_seats_given_up_stay_so_and_move_by_themselves(self) -> None:
         table = table_of(create(), *PLAYED, FILED, ("bob", Resign()))
         *_, prompt, pledged, answered = say(table, *replayed(1))
@@ -213,6 +226,15 @@ class TestAfterTheEnd:
         table = table_of(create(), *filed_at_the_end())
         with pytest.raises(Refused, match="places_missing"):
             say(table, "ruth", ruling)
+
+    @pytest.mark.parametrize("places", [(1, 2, 3), (1, 1, 3)])
+    def test_who_forfeits_afterwards_is_placed_behind_all_who_have_not(self, places: tuple[int, ...]) -> None:
+        table = table_of(create(), *PLAYED, FILED, *ENDED)
+        table.resigned = (2,)
+        with pytest.raises(Refused, match="ruling_contradicts_itself"):
+            say(table, "ruth", corrected(places=places, forfeits=(0,)))
+        say(table, "ruth", corrected(places=(2, 1, 2), forfeits=(0,)))
+        assert table.places == (2, 1, 2)
 
     def test_who_forfeits_afterwards_is_placed_as_the_ruling_states(self) -> None:
         table = table_of(create(), *filed_at_the_end())
