@@ -18,6 +18,8 @@ LAST_DEAL: Final = 65_535
 """No deal after it can be numbered."""
 
 Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+# A match of as many deals as can be numbered, each worth some thousands, after an arbiter has stated a million.
+Total = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000, description="Points added up.")]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]
 DealNumber = Annotated[int, Meta(ge=0, le=LAST_DEAL, description="Counted from 1; 0 before the first deal.")]
 ShuffleNumber = Annotated[int, Meta(ge=0, lt=2**32, description="65536 times the deal, plus which shuffle of it.")]
@@ -31,7 +33,8 @@ Outcome = Literal["finished", "abandoned", "annulled", "adjudicated"]
 CardName = Annotated[str, Meta(min_length=1, max_length=8, description="A card of any pack.")]
 Sealed = Annotated[tuple[CardName | Seat, ...], Meta(max_length=1_024, description="Top first: cards, or seats.")]
 Seats = Annotated[tuple[Seat, ...], Meta(max_length=MAX_SEATS)]
-Scores = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
+Scores = Annotated[tuple[Total | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
+StatedScores = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
 Places = Annotated[tuple[Place | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 OptionValue = bool | Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(min_length=1, max_length=32)]
@@ -116,7 +119,7 @@ class Scored(Event, frozen=True, tag="table.scored"):
     """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
 
     deal: DealNumber
-    points: Scores
+    points: StatedScores
     scores: Scores
 
 
@@ -179,7 +182,7 @@ class Ruled(Event, frozen=True, tag="table.ruled"):
 
     dispute: DisputeNumber
     verdict: Verdict
-    scores: Scores | None
+    scores: StatedScores | None
     places: Places | None
     forfeits: Seats
     deal: DealNumber | None

@@ -23,6 +23,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from service.archive import Archive, packed, path_of, read_tombstone, tombstone_of, unpacked
+from service.folding import add_stored
 from service.games import Games
 from service.log import Log
 from service.store import answered, begin
@@ -48,6 +49,14 @@ class _At(msgspec.Struct):
 
 
 _at = msgspec.json.Decoder(_At)
+
+
+def _moment(stream: str, stored: Stored) -> int:
+    """Return when an entry was appended, in UTC ms; raise Broken."""
+    try:
+        return _at.decode(stored.e).at
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise broken(f"{stream} has at version {stored.version} what is no entry of such a stream") from None
 
 
 class Archiving:
@@ -77,7 +86,7 @@ class Archiving:
         if tombstone is not None:
             return await self._finish(stream, tombstone, length, dry=dry)
         last = await self._log.last(stream)
-        if last is None or _at.decode(last.e).at > self._before:
+        if last is None or _moment(stream, last) > self._before:
             return Moved("recent", length)
         entries = await self.read(stream)
         fate = self._fate(stream, entries)
@@ -158,7 +167,7 @@ class Archiving:
     def _fate(self, stream: str, entries: list[Stored]) -> Fate:
         table = self._fold.empty(stream)
         for stored in entries:
-            self._fold.add(table, stored)
+            add_stored(self._fold, stream, table, stored)
         if table.status != "ended":
             return "live"
         return "disputed" if any(dispute.ruling is None for dispute in table.disputes) else "archived"

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, assert_never
+from typing import Generic, NamedTuple, TypeAlias, assert_never
 
 import msgspec
 
@@ -18,6 +18,7 @@ from events.base import By, Entry, Event
 from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.clock import utc_ms
 from service.errors import Archived, Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
+from service.folding import STATE, Adding, Fold, Folded, add_stored
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Log
@@ -32,29 +33,6 @@ _encode = msgspec.json.Encoder().encode
 _lookups = Counter("evenfold_cache_lookups_total", "Searches for a folded state in memory, by what came.", "outcome")
 _folded = Counter("evenfold_folded_decisions_total", "Decisions added to a state.")
 _fold_seconds = Histogram("evenfold_fold_seconds", "What it took to add decisions that came at once to a state.")
-
-
-class Folded(Protocol):
-    """The state of a stream, as far as deciding on it goes."""
-
-    version: int
-    head: bytes
-    at: int
-
-
-STATE = TypeVar("STATE", bound=Folded)
-
-
-class Fold(Protocol[STATE]):
-    """How entries of one kind of stream add up."""
-
-    def empty(self, stream: str) -> STATE:
-        """Return the state of a stream without entries."""
-        ...
-
-    def add(self, state: STATE, stored: Stored) -> None:
-        """Add the entry that follows the state's version."""
-        ...
 
 
 class Draft(NamedTuple):
@@ -80,6 +58,13 @@ class Decided(NamedTuple, Generic[STATE]):
     stored: Stored
     state: STATE
     draft: Draft | None
+
+
+class _Written(NamedTuple):
+    """What is to be appended, and what adds it."""
+
+    stored: Stored
+    add: Adding
 
 
 Heard: TypeAlias = Callable[[str, STATE, Sequence[Stored]], None]
@@ -146,7 +131,7 @@ class Decider(Generic[STATE]):
             if not entries:
                 raise NotFound
             check_chain(stream, state.version, state.head, entries)
-            self._add(state, entries)
+            self._add(stream, state, entries)
         return state
 
     async def decide(
@@ -221,7 +206,8 @@ class Decider(Generic[STATE]):
     ) -> "Stored | Same | Newer[STATE]":
         """Append a draft; the append is settled and folded even if the caller goes away meanwhile."""
         stored = entry_after(stream, state, draft, key)
-        told = partial(self._settle, stream, state, stored)
+        # Read before it is there for good: what could not be read back would end its stream.
+        told = partial(self._settle, stream, state, _Written(stored, self._fold.read(state, stored)))
         match await self._log.append(stream, state.version, stored.e, stored.h, key, state.head, told):
             case Appended():
                 return stored
@@ -248,11 +234,11 @@ class Decider(Generic[STATE]):
             raise Archived
         return Newer(state, confirmed=True)
 
-    def _settle(self, stream: str, state: STATE, stored: Stored, answer: Answer) -> None:
+    def _settle(self, stream: str, state: STATE, written: "_Written", answer: Answer) -> None:
         """Fold what an append has shown to be in the store."""
         match answer:
             case Appended():
-                self._take(stream, state, (stored,))
+                self._take(stream, state, (written.stored,), written.add)
             case Behind(entries):
                 check_chain(stream, state.version, state.head, entries)
                 self._take(stream, state, entries)
@@ -288,18 +274,27 @@ class Decider(Generic[STATE]):
         self._states.pop(stream, None)
         return await self._read_on(stream, key)
 
-    def _take(self, stream: str, state: STATE, entries: Sequence[Stored]) -> None:
-        """Fold what the store has shown to hold, keep the state, and tell who listens."""
-        self._add(state, entries)
+    def _take(self, stream: str, state: STATE, entries: Sequence[Stored], add: Adding | None = None) -> None:
+        """Fold what the store has shown to hold, keep the state, and tell who listens; `add` adds an entry alone."""
+        try:
+            self._add(stream, state, entries, add)
+        except Exception:
+            # It may be folded in part.
+            self._states.pop(stream, None)
+            raise
         self._keep(stream, state)
         if self.heard is not None and entries:
             self.heard(stream, state, entries)
 
-    def _add(self, state: STATE, entries: Iterable[Stored]) -> None:
+    def _add(self, stream: str, state: STATE, entries: Iterable[Stored], add: Adding | None = None) -> None:
         began, before = time.perf_counter(), state.version
         for stored in entries:
-            if stored.version > state.version:  # another task may have folded it meanwhile
-                self._fold.add(state, stored)
+            if stored.version <= state.version:  # another task has folded it meanwhile
+                continue
+            if add is not None:
+                add()
+            else:
+                add_stored(self._fold, stream, state, stored)
         if state.version > before:
             _fold_seconds.observe(time.perf_counter() - began)
             _folded.add(by=state.version - before)

@@ -1,5 +1,7 @@
 """The fold of tables, whichever ruleset each of them is pinned to."""
 
+from functools import partial
+
 import msgspec
 from msgspec import Raw
 
@@ -7,6 +9,7 @@ from events.base import Entry
 from events.table import Created
 from projections import fold
 from projections.table import Table
+from service.folding import Adding
 from service.game import AnyTable
 from service.games import Games
 from service.streams import Stored
@@ -26,8 +29,8 @@ class TableFold:
         """Return a table before its first entry."""
         return Table(id=stream.removeprefix("table:"))
 
-    def add(self, state: AnyTable, stored: Stored) -> None:
-        """Add the entry that follows."""
+    def read(self, state: AnyTable, stored: Stored) -> Adding:
+        """Read the entry that follows."""
         ruleset = state.ruleset or _created.decode(_first.decode(stored.e).events[0]).ruleset
         projection = self._games.ruled(ruleset).projection
-        fold.add(projection, state, projection.decode(stored.e), stored.h)
+        return partial(fold.add, projection, state, projection.decode(stored.e), stored.h)

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from events.base import Event, Seat
 from events.cards import SpanishCard
-from events.table import DealNumber, Points
+from events.table import DealNumber, Points, Total
 
 Hand = Annotated[
     tuple[SpanishCard, ...],
@@ -257,7 +257,7 @@ class DealScored(Event, frozen=True, tag="chinchon.deal_scored"):
 
     deal: DealNumber
     points: Annotated[tuple[Points | None, ...], PerSeat]
-    totals: Annotated[tuple[Points | None, ...], PerSeat]
+    totals: Annotated[tuple[Total | None, ...], PerSeat]
     chinchon: SomeSeats
     linked: SomeSeats
 
@@ -272,7 +272,7 @@ class ReentryOffered(Event, frozen=True, tag="chinchon.reentry_offered"):
     """These seats may come back for a stake, each with this total; they answer without seeing one another's answers."""
 
     seats: SomeSeats
-    total: Points
+    total: Total
 
 
 class ReentryAnswered(Event, frozen=True, tag="chinchon.reentry_answered"):
@@ -287,7 +287,7 @@ class ReentriesClosed(Event, frozen=True, tag="chinchon.reentries_closed"):
 
     back: SomeSeats
     out: SomeSeats
-    total: Points
+    total: Total
 
 
 class PotTaken(Event, frozen=True, tag="chinchon.pot_taken"):

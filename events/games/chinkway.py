@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from events.base import Event, Seat
 from events.cards import FrenchCard
-from events.table import DealNumber, Points
+from events.table import DealNumber, Points, Total
 
 Category = Literal["spades", "hearts", "diamonds", "clubs", "court"]
 Trump = Literal["S", "H", "D", "C", "NT"]
@@ -188,7 +188,7 @@ class DealScored(Event, frozen=True, tag="chinkway.deal_scored"):
     deal: DealNumber
     parts: Annotated[tuple[Parts, ...], PerSeat]
     points: Annotated[tuple[Points, ...], PerSeat]
-    totals: Annotated[tuple[Points, ...], PerSeat]
+    totals: Annotated[tuple[Total, ...], PerSeat]
 
 
 class DealDiscard(msgspec.Struct, frozen=True, gc=False):

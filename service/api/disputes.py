@@ -9,7 +9,17 @@ from litestar.response.base import ASGIResponse
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from events.base import MAX_EVENTS, Head, Id, Millis, Version, whole
-from events.table import DealNumber, DisputeFiled, DisputeNumber, DisputeReason, Places, Scores, Seats, TextRef, Verdict
+from events.table import (
+    DealNumber,
+    DisputeFiled,
+    DisputeNumber,
+    DisputeReason,
+    Places,
+    Seats,
+    StatedScores,
+    TextRef,
+    Verdict,
+)
 from projections import table as projected
 from service.api.answers import answer, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
@@ -84,7 +94,7 @@ class NewRuling(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     verdict: Verdict
-    scores: Scores | UnsetType = UNSET
+    scores: StatedScores | UnsetType = UNSET
     places: Places | UnsetType = UNSET
     forfeits: Seats | UnsetType = UNSET
     deal: DealNumber | UnsetType = UNSET
@@ -117,7 +127,7 @@ class Ruling(Struct, frozen=True):
     version: Version
     at: Millis
     verdict: Verdict
-    scores: Scores | None
+    scores: StatedScores | None
     places: Places | None
     forfeits: Seats
     deal: DealNumber | None

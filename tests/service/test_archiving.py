@@ -13,7 +13,7 @@ from service.archiving import Archiving, Moved
 from service.errors import ArchiveAway, NotFound
 from service.ids import new_id
 from service.log import Log
-from service.streams import Broken, Stored, keys_of, table_stream
+from service.streams import Broken, Stored, head_after, keys_of, table_stream
 from tests.archives import archiving
 from tests.service.audit.records import match_of
 
@@ -163,6 +163,19 @@ async def test_a_bad_copy_is_found_before_the_stream_goes_and_by_whoever_reads_i
             await reading
     file_of(tmp_path).write_bytes(good)
     assert await log.read_range(STREAM, 1, 9_999) == entries
+
+
+@pytest.mark.parametrize("e", [b'{"at":1}', b"\xff"])
+async def test_a_log_that_can_not_be_read_is_damaged_and_stays(
+    parts: tuple[Archiving, Log], store: Redis, e: bytes
+) -> None:
+    made, log = parts
+    last = MATCH.stored[-1]
+    await log.append(STREAM, last.version, e, head_after(last.h, e), None, last.h)
+    for dry in (True, False):
+        with pytest.raises(Broken):
+            await made.consider(STREAM, dry=dry)
+    assert await store.xlen(KEYS.stream) == last.version + 1
 
 
 async def test_a_place_that_lacks_the_file_of_a_tombstone_is_told_from_one_that_has_it(

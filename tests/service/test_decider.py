@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 import pytest
+from msgspec import Meta
 from redis.asyncio import Redis
 
 from events.base import By, Entry, Event
 from service.archive import packed
 from service.decider import Decider, Draft
 from service.embedded import Embedded
-from service.errors import Archived, NotFound, Stale, StoreDown, Unconfirmed
+from service.errors import Archived, Damaged, NotFound, Stale, StoreDown, Unconfirmed
+from service.folding import Adding
 from service.game import Refused
 from service.ids import key_of, new_id
 from service.log import Log
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Added(Event, frozen=True, tag="sum.added"):
-    number: int
+    number: Annotated[int, Meta(le=10**9)]
 
 
 class Sum(msgspec.Struct):
@@ -42,11 +44,15 @@ class Sums:
     def empty(self, stream: str) -> Sum:  # noqa: ARG002 a fold is asked with the stream's name
         return Sum()
 
-    def add(self, state: Sum, stored: Stored) -> None:
+    def read(self, state: Sum, stored: Stored) -> Adding:
         entry = _decode(stored.e)
-        assert entry.version == state.version + 1
-        state.version, state.head, state.at = stored.version, stored.h, entry.at
-        state.total += sum(event.number for event in entry.events)
+
+        def add() -> None:
+            assert entry.version == state.version + 1
+            state.version, state.head, state.at = stored.version, stored.h, entry.at
+            state.total += sum(event.number for event in entry.events)
+
+        return add
 
 
 _decode = msgspec.json.Decoder(Entry[msgspec.Raw, Added]).decode
@@ -81,8 +87,8 @@ def adding(number: int, *, at_most: int = 10**9) -> Callable[[Sum, int], Draft]:
     return decide
 
 
-async def _created(decider: Decider[Sum], stream: str) -> None:
-    await decider.decide(stream, adding(0), create=True)
+async def _created(decider: Decider[Sum], stream: str) -> Stored:
+    return (await decider.decide(stream, adding(0), create=True)).stored
 
 
 async def test_a_decision_is_stored_chained_and_folded(decider: Decider[Sum], stream: str, log: Log) -> None:
@@ -259,6 +265,30 @@ async def test_those_behind_one_who_waited_for_the_store_in_vain_are_told_at_onc
         assert [type(outcome) for outcome in outcomes] == [Unconfirmed] + [StoreDown] * 49
         total = (await decider.decide(stream, adding(1))).state.total
         assert total in {1, 2}
+
+
+async def test_what_could_not_be_read_back_is_not_stored(store: Redis, decider: Decider[Sum], stream: str) -> None:
+    await _created(decider, stream)
+    with pytest.raises(msgspec.ValidationError):
+        await decider.decide(stream, adding(10**9 + 1, at_most=10**10))
+    assert await store.xlen(keys_of(stream).stream) == 1
+    assert (await decider.decide(stream, adding(3))).state.total == 3
+
+
+async def test_an_entry_that_can_not_be_read_is_damage_and_concerns_its_stream_alone(
+    log: Log, decider: Decider[Sum], stream: str
+) -> None:
+    other = table_stream(new_id())
+    await _created(decider, other)
+    first = await _created(decider, stream)
+    e = first.e.replace(b'"version":1', b'"version":2').replace(b'"number":0', b'"number":"x"')
+    await log.append(stream, 1, e, head_after(first.h, e), None, first.h)
+    for one in (decider, Decider(log, Sums())):
+        with pytest.raises(Damaged):
+            await one.newest(stream)
+        with pytest.raises(Damaged):
+            await one.decide(stream, adding(1))
+    assert (await decider.decide(other, adding(3))).state.total == 3
 
 
 async def test_only_so_many_states_are_kept(log: Log) -> None:

@@ -349,6 +349,19 @@ async def test_a_cancelled_append_is_settled_all_the_same(
     assert await store.xlen(keys_of(stream).stream) == 2
 
 
+async def test_who_can_not_take_an_answer_in_is_told_and_disturbs_nobody(log: Log, stream: str) -> None:
+    def take_in(answer: Answer) -> None:
+        raise ZeroDivisionError(answer)
+
+    others = [table_stream(new_id()) for _ in range(AT_ONCE)]
+    before = [log.append(name, 0, b"e1", HEAD) for name in others]
+    failed = log.append(stream, 0, b"e1", HEAD, told=take_in)
+    after = [log.append(name, 1, b"e2", HEAD) for name in others]
+    with pytest.raises(ZeroDivisionError):
+        await failed
+    assert await asyncio.gather(*before, *after) == [Appended(1)] * AT_ONCE + [Appended(2)] * AT_ONCE
+
+
 async def test_a_storm_of_cancelled_appends_answers_nobody_wrongly(log: Log) -> None:
     streams = [table_stream(new_id()) for _ in range(1000)]
     answers = [log.append(name, 0, name.encode(), HEAD) for name in streams]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
 
+import msgspec
 import pytest
 from msgspec import to_builtins
 
@@ -18,6 +19,7 @@ from events.table import (
     SeatTaken,
     Seeded,
     Started,
+    TableEvent,
     TurnBegan,
 )
 from projections import fold
@@ -44,6 +46,10 @@ class Printed(Shuffles):
 
 REFEREE = Referee(lambda _: Printed())
 
+_events: "msgspec.json.Decoder[tuple[Event, ...]]" = msgspec.json.Decoder(
+    tuple[TableEvent | GAME.projection.events, ...]  # type: ignore[name-defined] # known at run time alone
+)
+
 
 def create(seats: int = 3, *, start: Literal["full", "host"] = "host", bots: int = 0, **chosen: str | bool) -> Create:
     """Return the command that opens a table of the toy, its options the usual ones but for those chosen."""
@@ -67,6 +73,7 @@ def say(table: AnyTable, who: str, command: Command, at: int = 1) -> tuple[Event
     before = repr(table)
     events = REFEREE.decide(GAME, table, Ask(by, command, at))
     assert repr(table) == before
+    assert _events.decode(msgspec.json.encode(events)) == events
     add(table, events, by, at)
     return events
 

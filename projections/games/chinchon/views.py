@@ -44,7 +44,7 @@ from events.games.chinchon import (
     UpCardTaken,
     WentOut,
 )
-from events.table import DealNumber, Points
+from events.table import DealNumber, Points, Total
 from projections import table as neutral
 from projections.games.chinchon.state import (
     Answering,
@@ -103,7 +103,7 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     out: SomeSeats
     reentries: Annotated[tuple[DealNumber, ...], PerSeat]
     offered: SomeSeats
-    offered_total: Points | None
+    offered_total: Total | None
     answered: SomeSeats
     pot: Tokens
     shares: Annotated[tuple[Tokens, ...], PerSeat] | None

@@ -66,7 +66,7 @@ def assert_each_chosen_once(parts: Service, table: AnyTable, log: Sequence[Store
             assert entry.by == By(seat=seat, player=f"bot:{ANYONE}#{seat}")
             chosen = choice(parts.tables.game_of(table), state, seat, parts.bots)
             assert msgspec.json.encode(chosen) == bytes(entry.command)
-        fold.add(state, stored)
+        fold.read(state, stored)()
     assert state.status == "ended"
 
 
@@ -260,14 +260,14 @@ async def test_a_retired_build_is_played_by_the_newest_and_a_retired_bot_silentl
                 log = await ended(parts, table)
             fold = TableFold(parts.games)
             state = fold.empty(stream_of(table))
-            fold.add(state, log[0])
+            fold.read(state, log[0])()
             for stored in log[1:]:
                 seat = state.to_act[0]
                 game = parts.tables.game_of(state)
                 expected = legal_now(game, state, seat)[-1] if bots.named("anyone") else game.idle(state.play, seat)
                 expected = msgspec.structs.replace(expected, turn=state.turn)
                 assert bytes(entry_of(stored.e).command) == msgspec.json.encode(expected)
-                fold.add(state, stored)
+                fold.read(state, stored)()
 
 
 class Moody:
