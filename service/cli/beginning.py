@@ -5,6 +5,7 @@ import sys
 from redis import RedisError
 from rich.console import Console
 
+from service.audit.signing import signer_from
 from service.auth.keys import is_at_home, secret_from
 from service.cli.sentences import Unusable
 from service.durability import require, worries
@@ -26,6 +27,7 @@ def refuse_malformed(url: str) -> None:
 async def warnings(settings: Settings) -> tuple[str, ...]:
     """Return a sentence for all that may lose commands or do them twice; raise KeysUnfit or StoreUnfit."""
     secret = secret_from(settings.keys, settings.secret)
+    signer_from(settings.keys, settings.signing_key)
     client = await connect(settings.redis)
     try:
         await require(client, settings.redis, settings.durability)

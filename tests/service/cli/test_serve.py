@@ -294,6 +294,8 @@ def test_a_second_secret_on_one_store_is_told(tmp_path: Path) -> None:
         ({"EVENFOLD_GAMES": "json"}, "the module json ends in no GAME"),
         ({"EVENFOLD_SECRET": "secret"}, "EVENFOLD_SECRET must hold 64 hex digits"),
         ({"EVENFOLD_SECRET": ""}, "EVENFOLD_SECRET must hold 64 hex digits"),
+        ({"EVENFOLD_SIGNING_KEY": "zz"}, "EVENFOLD_SIGNING_KEY must hold 64 hex digits"),
+        ({"EVENFOLD_SIGNING_KEY": ""}, "EVENFOLD_SIGNING_KEY must hold 64 hex digits"),
         ({"EVENFOLD_HOST": ""}, "Invalid value for '--host'"),
         ({"EVENFOLD_KEYS": "/dev/null/keys"}, "The keys' folder /dev/null/keys can't be used"),
         ({"EVENFOLD_HOST": "nowhere.invalid"}, "The host 'nowhere.invalid' is unknown"),
