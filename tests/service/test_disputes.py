@@ -5,12 +5,15 @@ import pytest
 from events.table import DisputeFiled, Looked, Paused, Places, Resumed, Scores, Seats
 from projections.table import Dispute as Disputed
 from projections.table import Look as Looking
-from service.disputes import LOOK_MS, MOST, WINDOW_MS, Dispute, Look, Pause, Resume, Rule
+from service.disputes import MOST, Dispute, Look, Pause, Resume, Rule
 from service.game import REASONS, Command, NotSeated, Refused
 from service.referee import Leave, Resign, Sit
 from tests.service.test_referee import ADA, BOB, PLAYED, START, UNOPENED, Said, create, deal, say, table_of
 from tests.service.test_referee import REFUSED as REFUSED_BESIDES
 from tests.toy.service.toy import Pledge
+
+HOUR_MS = 60 * 60 * 1_000
+THIRTY_DAYS_MS = 30 * 24 * HOUR_MS
 
 FILED: Said = ("ada", Dispute(first=1, last=3, reason="rules"))
 PAUSED: Said = ("ruth", Pause())
@@ -129,7 +132,7 @@ def test_who_gave_up_may_contest_it_and_so_may_who_has_been_ruled_on() -> None:
 @pytest.mark.parametrize(("late_ms", "refused"), [(0, False), (1, True)])
 def test_a_dispute_may_be_filed_until_thirty_days_after_the_end(late_ms: int, refused: bool) -> None:
     table = table_of(create(), *PLAYED, *ENDED)
-    at = table.at + WINDOW_MS + late_ms
+    at = table.at + THIRTY_DAYS_MS + late_ms
     if refused:
         with pytest.raises(Refused, match="dispute_window_over"):
             say(table, *FILED, at)
@@ -162,9 +165,9 @@ def test_a_pause_stops_play_and_the_same_prompt_stands_again_after_it() -> None:
 def test_a_look_lasts_an_hour_and_a_further_one_is_another_event() -> None:
     table = table_of(create(), *PLAYED, FILED)
     look = Look(dispute=1, first=2, last=6)
-    assert say(table, "ruth", look, 5_000) == (Looked(1, 2, 6, 5_000 + LOOK_MS),)
-    assert say(table, "rob", look, 6_000) == (Looked(1, 2, 6, 6_000 + LOOK_MS),)
+    assert say(table, "ruth", look, 5_000) == (Looked(1, 2, 6, 5_000 + HOUR_MS),)
+    assert say(table, "rob", look, 6_000) == (Looked(1, 2, 6, 6_000 + HOUR_MS),)
     assert table.looks == (
-        Looking(1, "ruth", 5_000, 2, 6, 5_000 + LOOK_MS),
-        Looking(1, "rob", 6_000, 2, 6, 6_000 + LOOK_MS),
+        Looking(1, "ruth", 5_000, 2, 6, 5_000 + HOUR_MS),
+        Looking(1, "rob", 6_000, 2, 6, 6_000 + HOUR_MS),
     )

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from service.disputes import LOOK_MS
 from service.parts import Sources
 from tests.served import Person, served
 from tests.service.api.conftest import Company, appoint, seated
 from tests.sockets import opened
 
+HOUR_MS = 60 * 60 * 1_000
 FIRST, LAST = 4, 6
 NDJSON = "application/x-ndjson"
 
@@ -91,7 +91,7 @@ def test_an_arbiter_sees_the_versions_of_a_look_through_all_eyes_and_no_others(c
     ruth, path = contested.ruth, contested.path
     assert told(ruth, path, FIRST) == REFUSED
     looked = contested.looks().json()
-    assert looked["events"][0]["until"] == contested.clock.now + LOOK_MS
+    assert looked["events"][0]["until"] == contested.clock.now + HOUR_MS
     for version in range(FIRST, LAST + 1):
         assert told(ruth, path, version) == SHOWN
     for version in (FIRST - 1, LAST + 1):
@@ -122,7 +122,7 @@ def test_a_look_ends_with_its_last_version_in_pages_lines_and_stories(contested:
 
 def test_a_look_is_over_after_an_hour_and_a_further_one_shows_more(contested: Contested) -> None:
     contested.looks()
-    contested.clock.now += LOOK_MS - 1
+    contested.clock.now += HOUR_MS - 1
     assert told(contested.ruth, contested.path, LAST) == SHOWN
     contested.clock.now += 1
     assert told(contested.ruth, contested.path, LAST) == REFUSED
