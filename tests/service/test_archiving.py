@@ -1,14 +1,17 @@
 """Whoever archives is cut off anywhere, or handed a bad copy, and no entry is ever lost."""
 
 import gzip
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
-from service.archive import keys_in, packed, path_of, tombstone_of
+from service import games
+from service.archive import Archive, keys_in, packed, path_of, tombstone_of
 from service.archiving import Archiving, Moved
 from service.errors import ArchiveAway, NotFound
 from service.ids import new_id
@@ -176,6 +179,67 @@ async def test_a_log_that_can_not_be_read_is_damaged_and_stays(
         with pytest.raises(Broken):
             await made.consider(STREAM, dry=dry)
     assert await store.xlen(KEYS.stream) == last.version + 1
+
+
+class Fickle(BaseHTTPRequestHandler):
+    """A bucket that takes every file, and hands back one that somebody has changed."""
+
+    how = ""
+    kept = b""
+
+    def do_PUT(self) -> None:
+        """Take a file."""
+        Fickle.kept = damaged(self.rfile.read(int(self.headers["Content-Length"])), self.how)
+        self._answer(b"")
+
+    def do_GET(self) -> None:
+        """Hand it back."""
+        self._answer(self.kept)
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("ETag", '"one"')
+        self.send_header("Last-Modified", "Tue, 14 Nov 2023 22:13:20 GMT")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing of it."""
+
+
+@pytest.fixture
+def fickle(monkeypatch: pytest.MonkeyPatch) -> Iterator[Archive]:
+    """Give an archive in such a bucket."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Fickle) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        for name, value in {
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "us",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield Archive("s3://tables/ended")
+        server.shutdown()
+        serving.join()
+
+
+@pytest.mark.parametrize("how", ["cut", "shorter", "another byte"])
+async def test_a_place_that_hands_back_other_bytes_gets_no_tombstone(
+    parts: tuple[Archiving, Log],
+    store: Redis,
+    fickle: Archive,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    monkeypatch.setattr(Fickle, "how", how)
+    made = Archiving(store, parts[1], fickle, games.find(), NOW)
+    with pytest.raises(Broken):
+        await made.consider(STREAM)
+    assert Fickle.kept
+    assert (await store.xlen(KEYS.stream), await store.exists(KEYS.tombstone)) == (len(MATCH.stored), 0)
 
 
 async def test_a_place_that_lacks_the_file_of_a_tombstone_is_told_from_one_that_has_it(
