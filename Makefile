@@ -47,7 +47,7 @@ unit: $(VENV)/.dev ## Run the unit tests
 	@$(PYTEST) -n auto $(UNIT) --ignore-glob='*/test_matches.py' --ignore-glob='*counts.py' $(ARGS)
 
 laws: $(VENV)/.dev ## Run every test at its full size, the laws of all games above all: the better part of an hour
-	@EVENFOLD_TESTS=full $(PYTEST) -n auto $(ARGS)
+	@EVENFOLD_TESTS=full $(PYTEST) -n auto -o faulthandler_timeout=3600 $(ARGS)
 
 golden: $(VENV)/.dev ## Add golden logs for what none of them holds yet; those that exist stay as they are
 	@$(RUN) tests.replays

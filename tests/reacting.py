@@ -9,6 +9,7 @@ from pathlib import Path
 from service.parts import service
 from service.reactors.run import run
 from service.settings import Settings
+from tests.served import ENDING_S
 
 
 @contextmanager
@@ -22,12 +23,13 @@ def reacting(redis: str, keys: Path, *games: str, archive: str | None = None) ->
             ready.set()
             await run(parts, stop)
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(react(),))
+    thread = threading.Thread(target=loop.run_until_complete, args=(react(),), daemon=True)
     thread.start()
     try:
         assert ready.wait(20)
         yield
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join()
+        thread.join(ENDING_S)
+        assert not thread.is_alive(), "it does not end"
         loop.close()

@@ -22,6 +22,9 @@ from tests.documented import serving_games
 _NO_TLS = ssl.create_default_context()
 """Made once: a client makes one of its own otherwise, which takes longer than a test."""
 
+ENDING_S = 60.0
+"""How long whatever runs in a thread may take to end: longer than its grace."""
+
 
 @contextmanager
 def served(
@@ -61,7 +64,7 @@ def running(
     server = uvicorn.Server(configured(app, protocol))
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -70,7 +73,8 @@ def running(
             yield url, server
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(ENDING_S)
+        assert not thread.is_alive(), "it does not end"
         listening.close()
 
 
