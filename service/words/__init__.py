@@ -14,7 +14,7 @@ How a catalogue speaks of an event (`.` in its tag is `-` in the message's name,
   that message is one more way to write a card, as a language's articles and cases want it: `$f_a`. But `.between` is
   what stands between the cards of a row, where that isn't a space.
 - Null, an empty text and an empty list are `none`, for a selector. In an event that was redacted, null means hidden.
-- A struct's fields are `$f_<its field>`; a list's length is `$f_count`.
+- A struct's fields are `$f_<its field>`; a list's length is `$f_count`. From `$first` to `$last` there are `$versions`.
 - A list or an object is written entry by entry by the message's attribute `.f`, where it has one: there `$item` is the
   entry (a struct's fields bear their own names), `$seat` the name of the seat of that number, `$name` a member's name.
   Where the message itself does not write `$f`, each entry is a line of its own after it.
@@ -148,6 +148,11 @@ class _Writing(NamedTuple):
         arguments: Arguments = {}
         for field, kind in kinds_of(type(struct)).items():
             arguments |= self.variables(prefix + field, kind, getattr(struct, field))
+        match arguments:
+            case {"first": int(first), "last": int(last)}:  # Messages can't compare two variables.
+                arguments["versions"] = last - first + 1
+            case _:
+                pass
         return arguments
 
     def variables(self, name: str, kind: Kind, value: object) -> Arguments:

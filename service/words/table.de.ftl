@@ -81,7 +81,10 @@ table-opened = Alles ist aufgedeckt. Der Startwert war { $seed }.
     .orders = Mischung { NUMBER($c, useGrouping: 0) } ergab { $order }.
 
 table-dispute_filed =
-    Einspruch { $dispute } gegen die Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) } ist eingelegt: { $reason ->
+    Einspruch { $dispute } gegen { $versions ->
+        [1] die Version { NUMBER($first, useGrouping: 0) }
+       *[other] die Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) }
+    } ist eingelegt: { $reason ->
         [rules] Regeln
         [conduct] Verhalten
         [outage] Ausfall
@@ -93,7 +96,11 @@ table-paused = Das Spiel ist angehalten.
 
 table-resumed = Das Spiel geht weiter.
 
-table-looked = Wegen Einspruch { $dispute } werden die Karten der Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) } eingesehen.
+table-looked =
+    Wegen Einspruch { $dispute } werden die Karten { $versions ->
+        [1] der Version { NUMBER($first, useGrouping: 0) }
+       *[other] der Versionen { NUMBER($first, useGrouping: 0) } bis { NUMBER($last, useGrouping: 0) }
+    } eingesehen.
 
 table-ruled =
     Über Einspruch { $dispute } ist entschieden: { $verdict ->

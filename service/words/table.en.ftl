@@ -81,7 +81,10 @@ table-opened = All is opened. The seed was { $seed }.
     .orders = Shuffle { NUMBER($c, useGrouping: 0) } gave { $order }.
 
 table-dispute_filed =
-    Dispute { $dispute } is filed over versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) }: { $reason ->
+    Dispute { $dispute } is filed over { $versions ->
+        [1] version { NUMBER($first, useGrouping: 0) }
+       *[other] versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) }
+    }: { $reason ->
         [rules] the rules
         [conduct] conduct
         [outage] an outage
@@ -93,7 +96,11 @@ table-paused = Play is paused.
 
 table-resumed = Play goes on.
 
-table-looked = The cards of versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) } are looked at because of dispute { $dispute }.
+table-looked =
+    The cards of { $versions ->
+        [1] version { NUMBER($first, useGrouping: 0) }
+       *[other] versions { NUMBER($first, useGrouping: 0) } to { NUMBER($last, useGrouping: 0) }
+    } are looked at because of dispute { $dispute }.
 
 table-ruled =
     Dispute { $dispute } is ruled on: { $verdict ->

@@ -81,7 +81,10 @@ table-opened = Todo queda a la vista. La semilla era { $seed }.
     .orders = La mezcla { NUMBER($c, useGrouping: 0) } dio { $order }.
 
 table-dispute_filed =
-    Se presenta la reclamación { $dispute } sobre las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }: { $reason ->
+    Se presenta la reclamación { $dispute } sobre { $versions ->
+        [1] la versión { NUMBER($first, useGrouping: 0) }
+       *[other] las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }
+    }: { $reason ->
         [rules] las reglas
         [conduct] la conducta
         [outage] una interrupción
@@ -93,7 +96,11 @@ table-paused = El juego está en pausa.
 
 table-resumed = El juego continúa.
 
-table-looked = Por la reclamación { $dispute } se examinan las cartas de las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }.
+table-looked =
+    Por la reclamación { $dispute } se examinan las cartas de { $versions ->
+        [1] la versión { NUMBER($first, useGrouping: 0) }
+       *[other] las versiones { NUMBER($first, useGrouping: 0) } a { NUMBER($last, useGrouping: 0) }
+    }.
 
 table-ruled =
     Se resuelve la reclamación { $dispute }: { $verdict ->

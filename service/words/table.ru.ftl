@@ -85,7 +85,10 @@ table-opened = Всё раскрыто. Начальное число было {
     .orders = Тасовка { NUMBER($c, useGrouping: 0) } дала порядок: { $order }.
 
 table-dispute_filed =
-    Подан протест { $dispute } по версиям { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }: { $reason ->
+    Подан протест { $dispute } по { $versions ->
+        [1] версии { NUMBER($first, useGrouping: 0) }
+       *[other] версиям { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }
+    }: { $reason ->
         [rules] правила
         [conduct] поведение
         [outage] сбой
@@ -97,7 +100,11 @@ table-paused = Игра приостановлена.
 
 table-resumed = Игра продолжается.
 
-table-looked = По протесту { $dispute } просматриваются карты версий { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }.
+table-looked =
+    По протесту { $dispute } просматриваются карты { $versions ->
+        [1] версии { NUMBER($first, useGrouping: 0) }
+       *[other] версий { NUMBER($first, useGrouping: 0) }–{ NUMBER($last, useGrouping: 0) }
+    }.
 
 table-ruled =
     Решение по протесту { $dispute }: { $verdict ->

@@ -81,7 +81,10 @@ table-opened = Allt är öppnat. Fröet var { $seed }.
     .orders = Blandning { NUMBER($c, useGrouping: 0) } gav { $order }.
 
 table-dispute_filed =
-    Protest { $dispute } mot versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) } är inlämnad: { $reason ->
+    Protest { $dispute } mot { $versions ->
+        [1] version { NUMBER($first, useGrouping: 0) }
+       *[other] versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) }
+    } är inlämnad: { $reason ->
         [rules] reglerna
         [conduct] uppträdande
         [outage] avbrott
@@ -93,7 +96,11 @@ table-paused = Spelet är pausat.
 
 table-resumed = Spelet går vidare.
 
-table-looked = Korten i versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) } granskas för protest { $dispute }.
+table-looked =
+    Korten i { $versions ->
+        [1] version { NUMBER($first, useGrouping: 0) }
+       *[other] versionerna { NUMBER($first, useGrouping: 0) } till { NUMBER($last, useGrouping: 0) }
+    } granskas för protest { $dispute }.
 
 table-ruled =
     Protest { $dispute } är avgjord: { $verdict ->
