@@ -22,7 +22,7 @@ table-created =
         [0] {""}
        *[other] {" "}Optionen: { $options }.
     } Auf alle Mischungen legt sich im Voraus fest: { $commitment }.
-    .options = { $name } { $item }
+    .options = { $name }={ $item }
 
 table-seeded = { $seed ->
     [none] Der Startwert aller Mischungen ist gezogen und versiegelt.

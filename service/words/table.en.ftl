@@ -22,7 +22,7 @@ table-created =
         [0] {""}
        *[other] {" "}Options: { $options }.
     } The shuffles are committed to by { $commitment }.
-    .options = { $name } { $item }
+    .options = { $name }={ $item }
 
 table-seeded = { $seed ->
     [none] The seed of all shuffles is drawn and sealed.

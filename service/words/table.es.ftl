@@ -22,7 +22,7 @@ table-created =
         [0] {""}
        *[other] {" "}Opciones: { $options }.
     } Compromiso de todas las mezclas: { $commitment }.
-    .options = { $name } { $item }
+    .options = { $name }={ $item }
 
 table-seeded = { $seed ->
     [none] La semilla de todas las mezclas se ha sacado y queda sellada.

@@ -23,7 +23,7 @@ table-created =
         [0] {""}
        *[other] {" "}Параметры: { $options }.
     } Обязательство для всех тасовок: { $commitment }.
-    .options = { $name } { $item }
+    .options = { $name }={ $item }
 
 table-seeded = { $seed ->
     [none] Начальное число всех тасовок выбрано и запечатано.

@@ -22,7 +22,7 @@ table-created =
         [0] {""}
        *[other] {" "}Alternativ: { $options }.
     } Alla blandningar är bundna på förhand av { $commitment }.
-    .options = { $name } { $item }
+    .options = { $name }={ $item }
 
 table-seeded = { $seed ->
     [none] Fröet till alla blandningar är draget och förseglat.
