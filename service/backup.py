@@ -53,7 +53,7 @@ _TOLD = re.compile(rb"\{\d\d\}:told:")
 _DERIVED = re.compile(rb"inbox:|\{(?:lobby|docket)\}:")
 _FOUND_ANEW = re.compile(
     rb"\{\d\d\}:(?:table|tournament|keys|gone|cursor|aside):|\{\d\d\}:(?:feed|streams|lease)$"
-    rb"|transparency:|ticket:|presence:|reactors$|bells$|service:mark$"
+    rb"|transparency:|ticket:|presence:|reactors$|bells$|service:(?:mark|restoring)$"
 )
 
 Line: TypeAlias = bytes

@@ -39,7 +39,7 @@ from service.metrics import Gauge, Sheets, sheets
 from service.presence import Presence
 from service.referee import Referee, chance_of
 from service.settings import Settings
-from service.store import connect
+from service.store import connect, require_whole
 from service.tables import Tables
 from service.texts import Texts
 from service.todo import Todo
@@ -117,6 +117,7 @@ async def service(settings: Settings, sources: Sources = USUAL_SOURCES) -> Async
         keeping(tokens := Tokens(redis)) as vigil,
     ):
         await require(redis, settings.redis, settings.durability)
+        await require_whole(redis, settings.redis)
         clock = sources.clock or utc_ms
         keyring = Keyring(redis, signer, clock)
         await keyring.enter()

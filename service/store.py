@@ -40,6 +40,9 @@ LOADING_S = 60.0
 CONNECTIONS = 64
 """How many connections a client opens at most; whoever needs one more waits for one, ANSWER_S at most."""
 
+RESTORING_KEY = "service:restoring"
+"""Is there from the beginning of the restoring of a backup to its end."""
+
 OPTIONS = frozenset(
     {
         "db",
@@ -132,6 +135,18 @@ async def connect(url: str, *, answer_s: float = ANSWER_S, loading_s: float = LO
         await client.aclose()
         raise
     return client
+
+
+async def require_whole(client: Redis, url: str) -> None:
+    """Raise StoreUnfit for a store whose restoring from a backup has not come to its end: it lacks what it should have.
+
+    Raise redis-py's errors.
+    """
+    if await client.get(RESTORING_KEY) is not None:
+        raise StoreUnfit(
+            f"The store at {where(url)} is being filled from a backup, or was and that has not come to its end: then"
+            " empty it, and restore the backup again."
+        )
 
 
 async def concerns(client: Redis) -> tuple[str, ...]:

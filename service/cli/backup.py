@@ -29,6 +29,7 @@ from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
+from service.store import RESTORING_KEY
 
 SECRETS: Final = {"secret": "EVENFOLD_SECRET", "signing": "EVENFOLD_SIGNING_KEY"}
 """The files of the keys' folder, and the variables that say the same."""
@@ -65,6 +66,7 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Unusable(f"{target} is there already")
     if not target.parent.is_dir():
         raise Unusable(f"There is no folder {target.parent}")
+    _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
     try:
         with draft_of(target) as file:
             made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets)))
@@ -99,9 +101,11 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
             f"{holds.archived} logs of the backup are in the archive, which knows who was erased since: say with"
             " --archive where it is, or with --without-archive that it is lost"
         )
+    # Before anything is written: nobody who was erased is to come back because that can't be read.
+    erased = _erased_in(wanted.file.with_name(ERASED_FILE))
     if place.archive is not None:
-        asyncio.run(_look(Archive(place.archive), paths))
-    asyncio.run(_restored(place, wanted.file, games))
+        erased |= asyncio.run(_erased_by(Archive(place.archive), paths))
+    asyncio.run(_restored(place, wanted.file, games, erased))
     with told():
         _keep(head.secrets, wanted.keys)
     where = "were in the archive, which is lost" if wanted.without_archive else "are in the archive, where they were"
@@ -172,13 +176,22 @@ def _note(erased: set[str], file: Path) -> None:
 
 
 def _erased_in(file: Path) -> set[str]:
-    return set(file.read_text(encoding="ascii").split()) if file.exists() else set()
-
-
-async def _look(archive: Archive, paths: set[str]) -> None:
-    """Raise Unusable where an archive is away, or lacks files that a backup names: it may not know who was erased."""
+    """Return whom a list beside backups names, nobody where there is none; raise Unusable for what is no such list."""
     try:
-        lacking = await archive.lacking(paths)
+        erased = set(file.read_text(encoding="ascii").split())
+    except FileNotFoundError:
+        return set()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"{file} can't be read, which says who was erased: {error}") from None
+    if wrong := sorted(each for each in erased if not is_id(each)):
+        raise Unusable(f"{file} says who was erased, and {wrong[0]!r} is the id of no account")
+    return erased
+
+
+async def _erased_by(archive: Archive, paths: set[str]) -> set[str]:
+    """Return whom an archive knows as erased; raise Unusable where it is away, or lacks files that a backup names."""
+    try:
+        lacking, erased = await archive.lacking(paths), await archive.erased()
     except ArchiveAway as away:
         raise Unusable(str(away)) from None
     if lacking:
@@ -186,21 +199,21 @@ async def _look(archive: Archive, paths: set[str]) -> None:
             f"The archive at {archive.address} lacks {len(lacking)} files that the backup names, such as"
             f" {min(lacking)}: name the archive where they are, or put them back"
         )
+    return set(filter(is_id, erased))
 
 
-async def _restored(place: Place, file: Path, games: Games) -> None:
+async def _restored(place: Place, file: Path, games: Games, erased: set[str]) -> None:
     async with opened(place, "evenfold restore", create=True) as redis:
         if await redis.dbsize():
             raise Unusable("The store holds something already; a backup is restored into an empty one alone")
         archive = archived(place.archive)
         log = Log(redis, archive=archive)
         try:
+            await redis.set(RESTORING_KEY, utc_ms())
             with _counting("logs and keys") as count:
                 await form.fill(redis, log, file, count)
-            erased = _erased_in(file.with_name(ERASED_FILE)) | (
-                await archive.erased() if archive is not None else set()
-            )
             await _erase(Accounts(redis), erasing(redis, log, games, archive), erased)
+            await redis.delete(RESTORING_KEY)
         except (StoreDown, Illegible) as obstacle:
             raise Failed(f"The store is filled in part, and must be emptied: {obstacle}") from None
         except ResponseError as error:
@@ -211,7 +224,7 @@ async def _restored(place: Place, file: Path, games: Games) -> None:
 
 async def _erase(accounts: Accounts, erasing: Erasing, erased: set[str]) -> None:
     """Erase whom the backup still knows and who was erased since it was made."""
-    for account in sorted(filter(is_id, erased)):
+    for account in sorted(erased):
         if await accounts.named([account]) or not await accounts.is_condemned(account):
             try:
                 await erasing.erase(account)

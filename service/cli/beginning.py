@@ -10,7 +10,7 @@ from service.auth.keys import is_at_home, secret_from
 from service.cli.sentences import Unusable
 from service.durability import require, worries
 from service.settings import Settings
-from service.store import StoreUnfit, concerns, connect, where
+from service.store import StoreUnfit, concerns, connect, require_whole, where
 from service.version import version
 
 DURABLE = "Set appendonly yes and appendfsync always there."
@@ -31,6 +31,7 @@ async def warnings(settings: Settings) -> tuple[str, ...]:
     client = await connect(settings.redis)
     try:
         await require(client, settings.redis, settings.durability)
+        await require_whole(client, settings.redis)
         durability = [f"{concern} {DURABLE}" for concern in await concerns(client)]
         durability += await worries(client, settings.durability)
         at_home = await is_at_home(secret, client)

@@ -1,6 +1,7 @@
 """`evenfold backup` and `evenfold restore FILE`: a store filled from a backup is the one it was made of."""
 
 import gzip
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,14 +10,16 @@ from random import Random
 import pytest
 from redis import Redis
 
+from service.cli.backup import ERASED_FILE
 from service.cli.drafts import draft_of
 from service.embedded import Embedded
 from service.parts import Sources
+from service.store import RESTORING_KEY
 from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.reacting import reacting
 from tests.served import Person, served
-from tests.service.cli.processes import Called, Outcome, run, until
+from tests.service.cli.processes import CLEAN, Called, Outcome, command, one_line, run, until
 from tests.stores import asking
 
 TABLES = "/v1/kowah/tables"
@@ -413,6 +416,44 @@ def test_two_runs_to_one_name_do_not_disturb_each_other(house: House, called: Ca
         other.write(b"that of another run")
         assert "Another run writes" in called("backup", str(file), "--redis", house.store).refusal
     assert file.read_bytes() == b"that of another run"
+
+
+@pytest.mark.parametrize("says", ["käse\n", "# nobody\n", None], ids=["no ASCII", "no id", "a folder"])
+def test_a_list_of_the_erased_that_can_not_be_read_is_refused_before_anything_is_written(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path, says: str | None
+) -> None:
+    file, erased = tmp_path / "backup.gz", tmp_path / ERASED_FILE
+    file.write_bytes(backup)
+    if says is None:
+        erased.mkdir()
+    else:
+        erased.write_text(says, encoding="utf-8")
+    place = ("--redis", url_of(tmp_path / "other"))
+    assert str(erased) in one_line(called("restore", str(file), "--without-archive", *place).told)
+    assert other.dbsize() == 0
+    assert str(erased) in called("backup", str(tmp_path / "another.gz"), *place).told
+    assert not (tmp_path / "another.gz").exists()
+
+
+def test_a_store_that_is_filled_in_part_is_not_served(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    (tmp_path / "backup.gz").write_bytes(backup)
+    place = ("--redis", url_of(tmp_path / "other"))
+    keys = ("--keys", str(tmp_path / "keys"), "--port", "0")
+    with subprocess.Popen(
+        command("restore", str(tmp_path / "backup.gz"), "--without-archive", *place),
+        env=CLEAN,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        until(lambda: other.dbsize() > 1)
+        process.kill()
+    for server in ("serve", "api"):
+        assert "has not come to its end" in called(server, *place, *keys).refusal
+    assert "has not come to its end" in called("react", *place, *keys[:2]).refusal
+    other.flushall()
+    assert called("restore", str(tmp_path / "backup.gz"), "--without-archive", *place).code == 0
+    assert other.get(RESTORING_KEY) is None
 
 
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
