@@ -94,7 +94,7 @@ class State(Struct):
     hands     cards in printed order; None where the viewer may not know
     played    every card played in this deal, in order of play
     quest     the five cards turned, None until they are
-    kept      whether they are known though not turned: the five on top of the pack, in a deal that is played again
+    kept      those that will be turned, where the deal is played again and all know them; else None
     wanted    the quest's parts by category, empty until it is turned
     met       parts met by category: by the seat's side together or, under `team_scoring` sum, by its own captures
     discards  one a deal
@@ -110,7 +110,7 @@ class State(Struct):
     pack: list[FrenchCard] | None = None
     aside: list[FrenchCard] = []
     quest: Five | None = None
-    kept: bool = False
+    kept: Five | None = None
     quests: list[Five] = []
     wanted: dict[Category, int] = {}
     trump: Trump | None = None
@@ -216,7 +216,7 @@ def _deal(state: State, event: Dealt) -> None:
         state.quests.append(state.quest)
         state.aside.extend(state.quest)
     state.quest = None
-    state.kept = False
+    state.kept = None
     state.wanted = {}
     state.trick = []
     state.last_trick = None
@@ -238,10 +238,10 @@ def _discard(state: State, seat: int, cards: Pair | None) -> None:
 
 
 def _turn_quest(state: State, event: QuestTurned) -> None:
-    if state.pack is not None:
+    if state.kept is None and state.pack is not None:
         del state.pack[: len(event.cards)]
     state.quest = event.cards
-    state.kept = False
+    state.kept = None
     wanted = event.wanted
     state.wanted = {
         "spades": wanted.spades,
@@ -256,9 +256,9 @@ def _turn_quest(state: State, event: QuestTurned) -> None:
 
 def _keep_quest(state: State, kept: Five) -> None:
     if state.pack is not None:
-        state.pack = [*kept, *(card for card in state.pack if card not in kept)]
+        state.pack = [card for card in state.pack if card not in kept]
         state.aside = [card for card in state.aside if card not in kept]
-    state.kept = True
+    state.kept = kept
 
 
 def _reduce_quest(state: State, removed: Pair | None) -> None:
@@ -287,5 +287,5 @@ def cards(state: State) -> Iterator[str]:
     captured = [card for haul in state.captured for card in haul]
     yield from captured
     yield from (card for card in state.played if card not in captured)
-    for pile in (state.removed, state.pack, state.aside, state.quest):
+    for pile in (state.removed, state.pack, state.aside, state.quest, state.kept):
         yield from (f"q:{card}" for card in pile or ())

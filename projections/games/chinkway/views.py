@@ -59,9 +59,9 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     `wanted` says how many of the quest's parts are of each category, `met` how many of those are met for each seat: by
     its side together or, under `team_scoring` sum, by its own captures. `choices` are the cards that the taker of the
     trick may capture now, `needed` those of them that would meet a part. `quest_seen` are the quest cards of earlier
-    deals. `seen` are the cards played in this deal in order of play, the dealer's own two discards after them.
-    `discards` holds one entry a deal: its cards are null for all but their dealer, and `removed` is null for all,
-    until play has ended.
+    deals, `quest_kept` those that are turned next, where a deal is played again and all know them. `seen` are the cards
+    played in this deal in order of play, the dealer's own two discards after them. `discards` holds one entry a deal:
+    its cards are null for all but their dealer, and `removed` is null for all, until play has ended.
     """
 
     phase: PhaseName | None
@@ -82,6 +82,7 @@ class View(neutral.View[Options], frozen=True, kw_only=True):
     choices: Choices
     needed: Choices
     quest_seen: Annotated[tuple[Five, ...], OnePerDeal]
+    quest_kept: Five | None
     discards: Annotated[tuple[DealDiscard, ...], OnePerDeal]
     removed: Annotated[tuple[FrenchCard, ...], Meta(max_length=2)] | None
 
@@ -116,6 +117,7 @@ def view(table: Table[State, Options], seat: int | None) -> View:
         choices=() if capturing is None else capturing.choices,
         needed=() if capturing is None else capturing.needed,
         quest_seen=tuple(state.quests),
+        quest_kept=state.kept,
         discards=tuple(_discards(state, seat)),
         removed=state.removed if state.opened else None,
     )

@@ -146,12 +146,7 @@ def _next_dealer(state: State) -> int:
 
 def _known_quest(state: State, deal: int) -> Five | None:
     """Return the quest of this deal or the one before it, None where nobody has seen it yet."""
-    if deal < state.deal:
-        return state.quests[deal - 1]
-    if not state.kept:
-        return state.quest
-    a, b, c, d, e = _quest_pack(state)[:_QUEST]
-    return a, b, c, d, e
+    return state.quests[deal - 1] if deal < state.deal else state.quest or state.kept
 
 
 def _quest_pack(state: State) -> list[FrenchCard]:
@@ -208,15 +203,15 @@ def _discard(state: State, seat: int, cards: tuple[FrenchCard, FrenchCard]) -> I
 
 
 def _declare(state: State, ask: Ask, seat: int, trump: Trump) -> Iterator[Event]:
-    pack = _quest_pack(state)
+    pack: Sequence[FrenchCard] = state.kept or _quest_pack(state)
     yield Declared(seat, trump)
     # A pack that is used up but for less than a quest is shuffled whole, as in deal 11 (section 3).
-    if not state.kept and (state.options.quest_pack == "reshuffle" or len(pack) < _QUEST):
+    if state.kept is None and (state.options.quest_pack == "reshuffle" or len(pack) < _QUEST):
         c = number(state.deal, 1)
         order = _shuffled_quest(state.removed or (), ask.chance, c)
         yield Shuffled(c, order)
         yield QuestShuffled(order)
-        pack = list(order)
+        pack = order
     a, b, c_, d, e = pack[:_QUEST]
     leader = (seat + 1) % SEATS
     yield QuestTurned((a, b, c_, d, e), Shares(**quests.count(pack[:_QUEST], state.options.aces)), leader)

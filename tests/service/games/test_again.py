@@ -46,6 +46,10 @@ class Match(Driver):
         ruling = Rule(dispute=len(self.table.disputes), verdict="replayed", deal=deal)
         self.decide(Asked(By(role="arbiter", player="ruth"), ruling))
 
+    def seen(self, seat: int | None) -> Any:  # noqa: ANN401 whichever game's
+        """Return what a seat sees, None for a spectator."""
+        return self.game.projection.view(self.table, seat)
+
     def events(self, kind: type[EVENT]) -> list[EVENT]:
         """Return all events of a kind so far."""
         return [event for events in self.decided for event in events if isinstance(event, kind)]
@@ -109,11 +113,14 @@ def test_chinkway_keeps_dealer_sides_and_the_quest_that_was_turned(deal: int, qu
     assert (after.deal, after.dealer, after.sides) == (before.deal, before.dealer, before.sides)
     assert after.hands != before.hands
     assert match.events(chinkway.QuestKept) == [chinkway.QuestKept(quest.cards)]
+    for seen in (match.seen(seat) for seat in (None, *range(5))):
+        assert (seen.phase, seen.quest, seen.quest_kept) == ("discard", None, quest.cards)
     # Nor is it lost where the deal is played again before it is turned once more.
     match.silent(1)
     match.again(deal)
     match.silent(2)
     assert match.events(chinkway.QuestTurned)[-1] == quest
+    assert (match.seen(None).quest, match.seen(None).quest_kept) == (quest.cards, None)
     assert len(match.events(chinkway.QuestKept)) == 2
     assert len(match.events(chinkway.QuestShuffled)) == shuffled
 
