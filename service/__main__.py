@@ -204,6 +204,9 @@ def replay(
     seat: Annotated[
         int | None, typer.Option(min=0, max=7, help="Show what this seat may see; without it all is shown.")
     ] = None,
+    spectator: Annotated[
+        bool, typer.Option("--spectator", metavar="", help="Show what anybody may see who has no seat.")
+    ] = False,
     after: Annotated[int, typer.Option(min=0, metavar="VERSION", help="Leave out what came up to this version.")] = 0,
     until: Annotated[
         int | None, typer.Option(min=1, metavar="VERSION", help="Leave out what came after this version.")
@@ -218,12 +221,13 @@ def replay(
 ) -> None:
     """Tell each decision of a table's log in words, from the store or, with --url and --token, from a server.
 
-    The store tells all, the seed and every hand too, even while the table is in play; --seat tells what a seat may see.
-    A server tells what your own seat may see and, when the table has ended, what any --seat did.
+    The store tells all, the seed and every hand too, even while the table is in play; --seat tells what a seat may see,
+    --spectator what anybody may. A server tells what your own seat may see, or with --spectator what anybody may; when
+    the table has ended, what any --seat did too.
     """
     from service.cli import replay as work
 
-    wanted = work.Wanted(table, seat, after, until, language)
+    wanted = work.Wanted(table, seat, after, until, language, spectator)
     if url is None:
         work.from_store(Place(data.expanduser().absolute(), redis, archive), wanted, games or ())
     else:

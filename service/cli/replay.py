@@ -1,4 +1,4 @@
-"""A table's log in words, decision by decision: from the store as its operator sees it, or as one seat does.
+"""A table's log in words, decision by decision: from the store as its operator sees it, or as others do.
 
 From the store everything is shown that has ever been sealed or hidden; over HTTP, what the token's player may see: once
 the table has ended that is whatever any seat saw.
@@ -8,7 +8,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -42,7 +42,7 @@ _created = msgspec.json.Decoder(Created)
 
 
 class Wanted(NamedTuple):
-    """What is to be told: a table as a seat sees it, the decisions after one version and up to another, in a language.
+    """What is to be told: a table through some eyes, the decisions after one version and up to another, in a language.
 
     None is: as whoever asks may see it; to the newest; in the language of the environment.
     """
@@ -52,6 +52,12 @@ class Wanted(NamedTuple):
     after: int = 0
     until: int | None = None
     language: str | None = None
+    spectator: bool = False
+
+    @property
+    def eyes(self) -> int | Literal["spectator"] | None:
+        """Through whose eyes: a seat's, a spectator's, or None for all that whoever asks may see."""
+        return "spectator" if self.spectator else self.seat
 
 
 class Told(NamedTuple):
@@ -70,11 +76,14 @@ class Source(NamedTuple):
 
 
 def from_store(place: Place, wanted: Wanted, modules: Sequence[str]) -> None:
-    """Print a table of the store, as its operator sees it or as a seat does; raise Unusable or Failed."""
+    """Print a table of the store, as its operator sees it or as others do; raise Unusable or Failed."""
     told = asyncio.run(_from_store(place, _checked(wanted), found(modules)))
     words = _words(told.game, wanted.language)
-    if wanted.seat is None and not _has_ended(told.decisions):
-        say("WARNING: The table has not ended, and this shows its seed and every hand; --seat shows what a seat sees.")
+    if wanted.eyes is None and not _has_ended(told.decisions):
+        say(
+            "WARNING: The table has not ended, and this shows its seed and every hand; --seat shows what a seat sees, "
+            "--spectator what anybody does."
+        )
     _print(told, words, wanted)
 
 
@@ -112,6 +121,8 @@ def _checked(wanted: Wanted) -> Wanted:
     id_ = wanted.table.removeprefix("table:")
     if not is_id(id_):
         raise Unusable(f"{wanted.table!r} is not the id of a table: 26 lower-case letters and digits")
+    if wanted.spectator and wanted.seat is not None:
+        raise Unusable("A spectator has no seat: give --spectator or --seat, not both")
     if wanted.until is not None and wanted.until <= wanted.after:
         raise Unusable(f"Nothing lies after version {wanted.after} and up to version {wanted.until}")
     return wanted._replace(table=id_)
@@ -139,7 +150,7 @@ async def _from_store(place: Place, wanted: Wanted, known: Games) -> Told:
         projection = game.projection
         whole = [(projection.decode(stored.e), stored.h) for stored in entries]
         decisions: list[Shown] = [
-            entry if seat is None else fold.decision(projection, entry, head, seat) for entry, head in whole
+            entry if wanted.eyes is None else fold.decision(projection, entry, head, seat) for entry, head in whole
         ]
         return Told(game, decisions, await _called(Accounts(redis), named_in(decisions)))
 
@@ -165,7 +176,7 @@ async def _from_server(source: Source, wanted: Wanted, known: Games) -> Told:
         game = _game(known, view["ruleset"])
         events = TableEvent | game.projection.events
         decoder = msgspec.json.Decoder(Decision[events])  # type: ignore[valid-type] # a union known at run time
-        eyes = "" if wanted.seat is None else f"?as={wanted.seat}"
+        eyes = "" if wanted.eyes is None else f"?as={wanted.eyes}"
         lines = (await client.lines(f"{path}/events{eyes}")).splitlines()
         decisions: list[Shown] = [decoder.decode(line) for line in lines]
         ids = named_in(decisions)

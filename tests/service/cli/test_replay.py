@@ -127,6 +127,17 @@ def test_a_player_is_told_over_http_what_the_seat_is_shown(called: Called, known
         assert by_http.printed == called("replay", known.table, "--redis", known.redis, "--seat", str(seat)).printed
 
 
+def test_a_spectator_is_shown_no_hand_from_the_store_and_from_a_server_alike(called: Called, known: Known) -> None:
+    told = called("replay", known.table, "--redis", known.redis, "--spectator")
+    assert told.told == ""
+    assert versions(told.printed) == list(range(1, known.views[0]["version"] + 1))
+    assert not re.search(r" holds (.*)\.", told.printed)
+    assert "lays two cards out of play, face down." in told.printed
+    assert "The seed of all shuffles is drawn and sealed." in told.printed
+    token = known.people[known.views[0]["dealer"]].token
+    assert called("replay", known.table, "--url", known.url, "--token", token, "--spectator").printed == told.printed
+
+
 def test_a_range_of_versions_is_told_as_it_is_within_the_whole(called: Called, known: Known) -> None:
     whole = called("replay", known.table, "--redis", known.redis).printed
     some = called("replay", known.table, "--redis", known.redis, "--after", "3", "--until", "6").printed
@@ -212,6 +223,7 @@ def test_a_running_server_shares_its_store(called: Called, server: Server) -> No
         (("0" * 26, "--data", "/nowhere"), "The data folder /nowhere holds no store"),
         (("0" * 26, "--games", "json"), "the module json ends in no GAME"),
         (("0" * 26, "--seat", "8"), "--seat"),
+        (("0" * 26, "--seat", "0", "--spectator"), "--spectator or --seat, not both"),
     ],
 )
 def test_what_can_not_be_told_is_refused(
