@@ -390,6 +390,7 @@ def backup(
     target: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A new file, or a folder to make one in.")],
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
+    archive: ArchiveAt = None,
     with_keys: Annotated[
         bool, typer.Option("--with-keys", metavar="", help="The service's secrets go with it: keep it from everybody.")
     ] = False,
@@ -402,7 +403,7 @@ def backup(
     """
     from service.cli import backup as work
 
-    place = Place(data.expanduser().absolute(), redis)
+    place = Place(data.expanduser().absolute(), redis, archive)
     secrets = (keys or place.data / "keys").expanduser().absolute()
     work.backup(place, work.Wanted(target, secrets if with_keys else None))
 
@@ -423,7 +424,8 @@ def restore(
     archive` takes the table again, unless a dispute is open by then.
 
     A backup is read through before anything is written. If it holds the service's secrets they go to --keys. Accounts
-    that evenfold-erased.txt beside it or the archive names are erased again: one with logs there takes --archive.
+    that evenfold-erased.txt beside it or the archive names are erased again: that of a store with an archive takes
+    --archive.
     """
     place = Place(data.expanduser().absolute(), redis, archive)
     if re.fullmatch(r"(table:)?[0-9a-z]{26}", what):

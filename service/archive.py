@@ -28,17 +28,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, ObjectStore, S3Store
+from redis.asyncio import Redis
 
 from service.errors import ArchiveAway
 from service.ids import partition
-from service.store import Turns
+from service.store import Turns, answered
 from service.streams import Broken, Stored, broken, check_chain
 from service.zipped import lines_in
 
@@ -61,6 +62,9 @@ T = TypeVar("T")
 
 _Mark: TypeAlias = tuple[str | None, datetime, int]
 """What tells a file from another that lies at the same path later: its tag, when it was put there, its bytes."""
+
+ADDRESS_KEY: Final = "service:archive"
+"""Where a store keeps the address of the archive that it is used with, from before anything lies there."""
 
 ERASED: Final = "erased"
 """Where an empty file lies for each account that was erased, by its id."""
@@ -318,6 +322,21 @@ class Archive:
 def archived(address: str | None) -> Archive | None:
     """Return the archive at an address, None where none is named; raise ArchiveUnfit."""
     return None if address is None else Archive(address)
+
+
+async def remember(redis: Redis, archive: Archive) -> None:
+    """Have a store know which archive it is used with, so that its backups say so; raise StoreDown."""
+    # A store without room for another byte lets a service start all the same.
+    if await remembered(redis) != archive.address:
+        with answered():
+            await redis.set(ADDRESS_KEY, archive.address)
+
+
+async def remembered(redis: Redis) -> str | None:
+    """Return the address of the archive that a store was last used with, None if it never was; raise StoreDown."""
+    with answered():
+        address = cast("bytes | None", await redis.get(ADDRESS_KEY))
+    return None if address is None else address.decode()
 
 
 def read_tombstone(stream: str, tombstone: bytes) -> Tombstone:

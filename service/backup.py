@@ -2,7 +2,8 @@
 
 The file is gzip of lines of JSON, in this order:
 
-    {"backup":1,"made":<UTC ms>,"secrets":{"<name>":"<hex>"}}              what the file is; keys only when asked for
+    {"backup":1,"made":<UTC ms>,"secrets":{"<name>":"<hex>"},"archive":"<address>"|null}
+                                                                           what the file is; keys only when asked for
     the lines of a stream's file in the archive (archive.py)               one stream after the other
     {"tombstone":"<stream>","says":"…"}                                    of a stream that lies in the archive
     {"leaf":{…}}                                                           the transparency log, first leaf first
@@ -69,11 +70,15 @@ _Secret = Annotated[str, Meta(pattern=whole("(secret|signing)"))]
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line: when it was made (UTC ms), and the service's secrets by name, in hex, if they were asked for."""
+    """The first line: when it was made (UTC ms), and the service's secrets by name, in hex, if they were asked for.
+
+    `archive` is the address of the archive that the store was used with, None where that is not known.
+    """
 
     backup: int
     made: int
     secrets: dict[_Secret, Hex256] = {}
+    archive: str | None = None
 
 
 class Counted(msgspec.Struct):

@@ -5,10 +5,12 @@ disputes is kept beside it, and goes. From the moment that an
 erasing begins the account gets no further part in any table; what it has, it gives up by commands of its own, through
 the door that all commands come in by. Its name and its tokens go last: whoever is cut off before that can still ask
 again, and a repeat finishes what is left. An archive that was not told, as it was away or not named, is told before
-anything more goes to it.
+anything more goes to it. A store that was filled from an older backup without it is told by it: whom the archive knows
+as erased is erased there again (service/reactors/erased.py).
 """
 
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
 
 from service.archive import Archive
@@ -16,6 +18,7 @@ from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
 from service.errors import ArchiveAway, Illegible
+from service.ids import is_id
 from service.inbox import Inboxes
 from service.presence import Presence
 from service.tables import Tables
@@ -63,6 +66,19 @@ class Erasing:
         await self._tokens.end_all(account)
         await self._note(account)
         return len(tables)
+
+    async def left_of(self, erased: Iterable[str]) -> list[str]:
+        """Return whom of the erased this store still knows, or does not have on its own list; raise StoreDown."""
+        ids = list(filter(is_id, erased))
+        return sorted({*await self.unlisted(ids), *await self._accounts.lingering(ids)})
+
+    async def unlisted(self, erased: Iterable[str]) -> list[str]:
+        """Return who of the erased is not on this store's own list; raise StoreDown."""
+        return sorted(set(filter(is_id, erased)) - await self._accounts.condemned())
+
+    async def left_of_archived(self) -> list[str]:
+        """Return whom of those that the archive knows as erased; raise StoreDown or ArchiveAway."""
+        return [] if self._archive is None else await self.left_of(await self._archive.erased())
 
     async def _note(self, account: str) -> None:
         """Have the archive know who was erased; where it is away, `tell` does later."""

@@ -11,7 +11,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.archive import archived
+from service.archive import archived, remember
 from service.attendance import Attendance
 from service.audit.keyring import Keyring
 from service.audit.records import Records
@@ -122,6 +122,8 @@ async def service(settings: Settings, sources: Sources = USUAL_SOURCES) -> Async
         keyring = Keyring(redis, signer, clock)
         await keyring.enter()
         archive = archived(settings.archive)
+        if archive is not None:
+            await remember(redis, archive)
         log = Log(redis, durability=settings.durability, archive=archive)
         attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
         inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)

@@ -9,7 +9,7 @@ to erase again.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -22,6 +22,9 @@ from service.ids import is_id, new_id
 from service.store import answered, begin
 
 ERASED_KEY: Final = "accounts:erased"
+
+PAGE: Final = 1_000
+"""Of so many accounts it is asked at once whether they linger."""
 
 MAX_NAME = 64
 _INVISIBLE = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"])
@@ -118,10 +121,28 @@ class Accounts:
         with answered():
             return {each.decode("ascii") for each in cast("list[bytes]", await self._redis.zrange(ERASED_KEY, 0, -1))}
 
+    async def lingering(self, accounts: Sequence[str]) -> list[str]:
+        """Return of whom of these the store still has a name or tokens."""
+        lingering: list[str] = []
+        for first in range(0, len(accounts), PAGE):
+            page = accounts[first : first + PAGE]
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for account in page:
+                    pipe.exists(account_key(account), tokens_key(account))
+                with answered():
+                    found: list[int] = await pipe.execute()
+            lingering += [account for account, there in zip(page, found, strict=True) if there]
+        return lingering
+
     async def forget(self, account: str) -> None:
         """Erase what is known of an account but its id."""
         with answered():
             await self._redis.delete(account_key(account))
+
+
+def tokens_key(account: str) -> str:
+    """Return the key of an account's tokens, which are kept by tokens.py."""
+    return f"account:tokens:{account}"
 
 
 def account_key(account: str) -> str:

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
-from redis.exceptions import ResponseError
+from redis.exceptions import NoPermissionError, ResponseError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from service.archive import Archive
 from service.archiving import Archiving, Moved
 from service.auth.accounts import Accounts
+from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, printing, say
 from service.cli.spans import LONGEST_MS, span_ms
 from service.clock import utc_ms
-from service.erasing import tell
+from service.erasing import Erasing, tell
 from service.errors import ArchiveAway, Illegible, NotFound, StoreDown
 from service.games import Games
 from service.ids import is_id
@@ -46,7 +47,8 @@ class Told(msgspec.Struct):
     """What came of it: tables and the bytes of their files that went, tables by why they stay, streams left alone.
 
     `there` had gone before; `failed` are those whose log or copy is damaged, or whose game is not known here.
-    `erased` are the erased accounts that the archive did not know of.
+    `erased` are the erased accounts that the archive did not know of; `again` those that the archive alone knew of, and
+    that are erased in the store now; `unerased` those whom this user may not erase there.
     """
 
     archived: int = 0
@@ -58,6 +60,8 @@ class Told(msgspec.Struct):
     changed: int = 0
     failed: list[str] = []
     erased: int = 0
+    again: int = 0
+    unerased: list[str] = []
     dry_run: bool = False
 
 
@@ -70,7 +74,7 @@ def archive(place: Place, wanted: Wanted, modules: Sequence[str]) -> int:
     told = asyncio.run(_archived(place, Archive(place.archive), wanted, found(modules)))
     with printing():
         _tell(told, wanted)
-    return 1 if told.failed else 0
+    return 1 if told.failed or told.unerased else 0
 
 
 def restore(place: Place, table: str) -> None:
@@ -110,9 +114,11 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
         try:
             archiving = Archiving(redis, log, archive, games, before)
             _refuse(await archiving.lacking(), archive)
-            erased = 0 if wanted.dry_run else await tell(Accounts(redis), archive)
-            told = await _all(log, archiving, wanted)
-            return msgspec.structs.replace(told, erased=erased)
+            told = Told(dry_run=wanted.dry_run)
+            if not wanted.dry_run:
+                told.erased = await tell(Accounts(redis), archive)
+                await _erase(erasing(redis, log, games, None), await archive.erased(), told)
+            return await _all(log, archiving, told)
         except ArchiveAway as away:
             raise Failed(f"{away}; what has not gone stays in the store") from None
         except StoreDown as down:
@@ -133,15 +139,30 @@ def _refuse(lacking: list[str], archive: Archive) -> None:
         )
 
 
-async def _all(log: Log, archiving: Archiving, wanted: Wanted) -> Told:
+async def _erase(erasing: Erasing, erased: set[str], told: Told) -> None:
+    """Erase in the store whom the archive alone knows as erased, where this user may: the archivist may not."""
+    for account in await erasing.unlisted(erased):
+        try:
+            await erasing.erase(account)
+        except KeyError:
+            told.unerased.append(account)
+        except StoreDown as down:
+            if not isinstance(down.__cause__, NoPermissionError):
+                raise
+            told.unerased.append(account)
+        else:
+            told.again += 1
+
+
+async def _all(log: Log, archiving: Archiving, told: Told) -> Told:
     """Consider every table, one after the other."""
-    told, fates = Told(dry_run=wanted.dry_run), Counter[str]()
+    fates = Counter[str]()
     tables = await Walk(log).tables()
     columns = (TextColumn("Tables"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("Tables", total=len(tables))
         for stream in tables:
-            moved = await _considered(archiving, stream, told, dry=wanted.dry_run)
+            moved = await _considered(archiving, stream, told, dry=told.dry_run)
             if moved is not None:
                 fates[moved.fate] += 1
                 told.bytes += moved.size
@@ -170,6 +191,15 @@ def _tell(told: Told, wanted: Wanted) -> None:
         say(f"{told.archived} tables went, in {told.bytes} bytes; {stay} stay, {told.there} had gone before.")
     if told.erased and not wanted.as_json:
         say(f"{told.erased} accounts were erased that the archive did not know of.")
+    if told.again and not wanted.as_json:
+        say(f"{told.again} accounts were erased again that the archive knew as erased.")
+    if told.unerased:
+        some = ", ".join(told.unerased[:NAMED])
+        say(
+            f"{len(told.unerased)} accounts that the archive knows as erased are not erased in the store: start the"
+            f" service with this archive, or erase {some}",
+            "bold yellow",
+        )
     if told.failed:
         some = "; ".join(told.failed[:NAMED])
         say(f"{len(told.failed)} tables stay that something is wrong with: {some}", "bold yellow")

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+from msgspec.structs import replace
 from redis.exceptions import ResponseError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from service import backup as form
-from service.archive import Archive, archived
+from service.archive import Archive, archived, remembered
 from service.auth.accounts import Accounts
 from service.auth.keys import kept, secret_from
 from service.cli.drafts import BeingWritten, draft_of
@@ -69,7 +70,7 @@ def backup(place: Place, wanted: Wanted) -> None:
     _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
     try:
         with draft_of(target) as file:
-            made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets)))
+            made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets, place.archive)))
             _note(erased, target.with_name(ERASED_FILE))
             if target.exists():
                 raise Unusable(f"{target} has come meanwhile")
@@ -96,11 +97,7 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
         head, (holds, paths) = form.head_of(wanted.file), form.check(wanted.file)
     except form.BackupUnfit as unfit:
         raise Unusable(str(unfit)) from None
-    if holds.archived and place.archive is None and not wanted.without_archive:
-        raise Unusable(
-            f"{holds.archived} logs of the backup are in the archive, which knows who was erased since: say with"
-            " --archive where it is, or with --without-archive that it is lost"
-        )
+    _heed_archive(place, wanted, head, holds)
     # Before anything is written: nobody who was erased is to come back because that can't be read.
     erased = _erased_in(wanted.file.with_name(ERASED_FILE))
     if place.archive is not None:
@@ -110,6 +107,18 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
         _keep(head.secrets, wanted.keys)
     where = "were in the archive, which is lost" if wanted.without_archive else "are in the archive, where they were"
     say(f"The store holds {holds.streams} logs again; {holds.archived} {where}.")
+    if place.archive is not None and head.archive not in {None, place.archive}:
+        say(f"WARNING: The backup's archive was {head.archive}; there it is known who was erased since.", "bold yellow")
+
+
+def _heed_archive(place: Place, wanted: Refill, head: form.Head, holds: form.Counted) -> None:
+    """Raise Unusable where a backup speaks of an archive and the command does not."""
+    if place.archive is None and not wanted.without_archive and (holds.archived or head.archive is not None):
+        at = "" if head.archive is None else f" at {head.archive}"
+        raise Unusable(
+            f"The backup's archive{at} has {holds.archived} of its logs, and knows who was erased since: say with"
+            " --archive where it is, or with --without-archive that it is lost"
+        )
 
 
 def _secrets(folder: Path) -> dict[str, str]:
@@ -140,6 +149,7 @@ async def _made(place: Place, file: BinaryIO, head: form.Head) -> tuple[form.Bac
     async with opened(place, "evenfold backup") as redis:
         log = Log(redis)
         try:
+            head = replace(head, archive=head.archive or await remembered(redis))
             made = form.Backup(redis, log)
             with _counting("lines") as count:
                 await _write(made, file, head, count)
@@ -212,7 +222,9 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             await redis.set(RESTORING_KEY, utc_ms())
             with _counting("logs and keys") as count:
                 await form.fill(redis, log, file, count)
-            await _erase(Accounts(redis), erasing(redis, log, games, archive), erased)
+            # Whoever was about to be erased while the backup was made is on its own list.
+            erased |= await Accounts(redis).condemned()
+            await _erase(erasing(redis, log, games, archive), erased)
             await redis.delete(RESTORING_KEY)
         except (StoreDown, Illegible) as obstacle:
             raise Failed(f"The store is filled in part, and must be emptied: {obstacle}") from None
@@ -222,12 +234,11 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             await log.close()
 
 
-async def _erase(accounts: Accounts, erasing: Erasing, erased: set[str]) -> None:
+async def _erase(erasing: Erasing, erased: set[str]) -> None:
     """Erase whom the backup still knows and who was erased since it was made."""
-    for account in sorted(erased):
-        if await accounts.named([account]) or not await accounts.is_condemned(account):
-            try:
-                await erasing.erase(account)
-            except (Obstacle, KeyError) as obstacle:
-                raise Failed(f"Account {account} is not erased altogether: {obstacle}") from None
-            say(f"Account {account} was erased since the backup was made, and is erased again.")
+    for account in await erasing.left_of(erased):
+        try:
+            await erasing.erase(account)
+        except (Obstacle, KeyError) as obstacle:
+            raise Failed(f"Account {account} is not erased altogether: {obstacle}") from None
+        say(f"Account {account} was erased since the backup was made, and is erased again.")

@@ -5,6 +5,7 @@ import asyncio
 from service.parts import Service
 from service.reactors.bots import BotMoves, Pause
 from service.reactors.docket import DocketKeeping
+from service.reactors.erased import keep_erased
 from service.reactors.inbox import InboxFilling
 from service.reactors.lobby import LobbyKeeping
 from service.reactors.pursuit import Pursuit, Reactor
@@ -17,12 +18,14 @@ async def run(parts: Service, stop: asyncio.Event) -> None:
     pursuits = [Pursuit(reactor, parts.log) for reactor in reactors(parts)]
     stopped = asyncio.ensure_future(stop.wait())
     running = asyncio.ensure_future(pursue(parts.log, parts.redis, *pursuits))
+    erasing = asyncio.ensure_future(keep_erased(parts.erasing))
     try:
         await asyncio.wait([stopped, running], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopped.cancel()
-        running.cancel()
-        await asyncio.wait([stopped, running])
+        tasks = [stopped, running, erasing]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
     if not running.cancelled():
         running.result()
 

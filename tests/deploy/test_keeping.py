@@ -1,5 +1,6 @@
 """Archiving, backing up and restoring a store as deploy/ sets it up, each as the user that is there for it."""
 
+import gzip
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,3 +67,18 @@ def test_each_user_keeps_what_it_is_there_for_and_no_other_can(store: Deployed, 
             ada.http.headers["Authorization"] = f"Bearer {ada.token}"
             assert ada.get(f"{TABLES}/{table}/events").content == before
             ada.http.close()
+
+
+def test_the_archivist_names_whom_the_archive_alone_knows_as_erased(store: Deployed, tmp_path: Path) -> None:
+    account = "0" * 26
+    (tmp_path / "archive" / "erased").mkdir(parents=True)
+    (tmp_path / "archive" / "erased" / account).touch()
+    place = ("--archive", (tmp_path / "archive").as_uri())
+    named = run("archive", *place, EVENFOLD_REDIS_URL=store.url("archivist"))
+    assert f"start the service with this archive, or erase {account}" in " ".join(named.stderr.split())
+    assert named.returncode == 1
+    with served(store.url("evenfold"), tmp_path / "keys", archive=place[1]):
+        pass
+    backup = run("backup", str(tmp_path / "backup.gz"), EVENFOLD_REDIS_URL=store.url("operator"))
+    assert backup.returncode == 0
+    assert b'"archive":"%s"' % place[1].encode() in gzip.decompress((tmp_path / "backup.gz").read_bytes())

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -238,7 +239,7 @@ def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_
     assert called("backup", str(file), "--redis", house.store).code == 0
     place = ("--redis", url_of(tmp_path / "other"))
     refusal = called("restore", str(file), *place).refusal
-    assert "1 logs of the backup are in the archive, which knows who was erased since" in refusal
+    assert "The backup's archive has 1 of its logs, and knows who was erased since" in refusal
     both = ("--archive", house.archive, "--without-archive")
     assert "--without-archive says that the archive is lost" in called("restore", str(file), *place, *both).refusal
     (tmp_path / "elsewhere").mkdir()
@@ -249,6 +250,100 @@ def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_
     lost = called("restore", str(file), *place, "--without-archive")
     assert (lost.code, "1 were in the archive, which is lost." in lost.told) == (0, True)
     assert other.exists(keys_of(table_stream(house.archived)).tombstone)
+
+
+@dataclass
+class Erased:
+    """A store that is used with an archive where nothing lies, its backup, and an account erased after that."""
+
+    keys: Path
+    archive: str
+    file: Path
+    account: Person
+    table: str
+
+    def is_gone(self, url: str) -> bool:
+        """Tell whether nothing of the account is answered by a server."""
+        self.account.http.base_url = url
+        bob = Person(url, "Bob")
+        disputes = bob.get(f"{TABLES}/{self.table}/disputes").text
+        bob.http.close()
+        return (self.account.get("/v1/me").status_code, "He peeked." in disputes) == (401, False)
+
+    def is_back(self, url: str) -> bool:
+        """Tell whether all of it is."""
+        self.account.http.base_url = url
+        disputes = self.account.get(f"{TABLES}/{self.table}/disputes").text
+        return (self.account.get("/v1/me").status_code, "He peeked." in disputes) == (200, True)
+
+
+@pytest.fixture
+def erased(own_store: Callable[..., Embedded], tmp_path: Path, called: Called) -> Iterator[Erased]:
+    (tmp_path / "archive").mkdir()
+    archive, keys = (tmp_path / "archive").as_uri(), tmp_path / "keys"
+    store = own_store(tmp_path / "data").url
+    with served(store, keys, archive=archive) as url:
+        ada = Person(url)
+        table = ada.post(TABLES, {"seats": 2, "bots": ["steady"]}).json()["table"]
+        path = f"{TABLES}/{table}"
+        ada.post(f"{path}/seats", {"seat": 0})
+        dispute = {"first": 1, "last": 2, "reason": "other", "text": "He peeked."}
+        assert ada.post(f"{path}/disputes", dispute).status_code == 201
+        assert called("backup", str(tmp_path / "b0.gz"), "--redis", store).code == 0
+        assert ada.delete("/v1/me").status_code == 204
+        assert [each.name for each in (tmp_path / "archive" / "erased").iterdir()] == [ada.id]
+    yield Erased(keys, archive, tmp_path / "b0.gz", ada, table)
+    ada.http.close()
+
+
+def test_a_backup_says_that_its_store_had_an_archive_even_if_nothing_lay_there(
+    erased: Erased, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    place = ("--redis", url_of(tmp_path / "other"))
+    refusal = called("restore", str(erased.file), *place).refusal
+    assert f"The backup's archive at {erased.archive} has 0 of its logs, and knows" in refusal
+    assert "no such folder" in called("restore", str(erased.file), *place, "--archive", "file:///nowhere").refusal
+    assert other.dbsize() == 0
+    (tmp_path / "archive").rename(tmp_path / "moved")
+    moved = ("--archive", (tmp_path / "moved").as_uri())
+    restored = called("restore", str(erased.file), *place, *moved)
+    assert (restored.code, f"archive was {erased.archive}" in " ".join(restored.told.split())) == (0, True)
+    with served(url_of(tmp_path / "other"), erased.keys, archive=moved[1]) as url:
+        assert erased.is_gone(url)
+
+
+def test_a_backup_that_is_told_of_an_archive_says_so(house: House, called: Called, tmp_path: Path) -> None:
+    place = ("--redis", house.store, "--archive", "s3://bucket/prefix")
+    assert called("backup", str(tmp_path / "told.gz"), *place).code == 0
+    head = gzip.decompress((tmp_path / "told.gz").read_bytes()).split(b"\n", 1)[0]
+    assert b'"archive":"s3://bucket/prefix"' in head
+
+
+def test_reactors_erase_again_whom_the_archive_knows_as_erased(
+    erased: Erased, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    store = url_of(tmp_path / "other")
+    assert called("restore", str(erased.file), "--redis", store, "--without-archive").code == 0
+    with served(store, erased.keys, archive=erased.archive) as url:
+        assert erased.is_back(url)
+        with reacting(store, erased.keys, archive=erased.archive):
+            until(lambda: erased.is_gone(url))
+    assert other.zscore("accounts:erased", erased.account.id)
+
+
+def test_archiving_erases_again_whom_the_archive_knows_as_erased(
+    erased: Erased, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    store = url_of(tmp_path / "other")
+    assert called("restore", str(erased.file), "--redis", store, "--without-archive").code == 0
+    place = ("--redis", store, "--archive", erased.archive)
+    assert called("archive", *place, "--dry-run").code == 0
+    assert other.exists(f"account:{erased.account.id}")
+    archived = called("archive", *place)
+    assert (archived.code, "1 accounts were erased again that the archive knew" in archived.told) == (0, True)
+    assert '"again":0' in called("archive", *place, "--json").printed
+    with served(store, erased.keys, archive=erased.archive) as url:
+        assert erased.is_gone(url)
 
 
 def test_secrets_go_with_a_backup_only_when_asked_for(

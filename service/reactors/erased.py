@@ -1,0 +1,46 @@
+"""Whoever is erased stays erased: a store that knows somebody whom the archive does not is brought up to it.
+
+That is a store filled from a backup of before the erasing, by somebody who did not name the archive. Each process of
+reactors looks once at its start, while it does everything else: a list of the archive's erased is held against the
+store's own, and nobody else is touched. It tries until the archive has answered and nobody is left.
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from service.clock import Sleep
+from service.erasing import Erasing
+from service.errors import Obstacle
+from service.logs import kind_and_place
+
+AGAIN_S: Final = 60.0
+"""How long to wait after an attempt that left somebody."""
+
+_logger = logging.getLogger(__name__)
+
+
+async def keep_erased(erasing: Erasing, sleep: Sleep = asyncio.sleep) -> None:
+    """Erase whom the archive knows as erased and this store not, until nobody is left."""
+    while not await _is_done(erasing):
+        await sleep(AGAIN_S)
+
+
+async def _is_done(erasing: Erasing) -> bool:
+    """Try once, and tell whether nobody is left."""
+    try:
+        left = await erasing.left_of_archived()
+    except Obstacle as obstacle:
+        _logger.warning("whether all whom the archive knows as erased are so is not known yet: %s", obstacle)
+        return False
+    return all([await _is_erased(erasing, account) for account in left])
+
+
+async def _is_erased(erasing: Erasing, account: str) -> bool:
+    try:
+        await erasing.erase(account)
+    except Exception as error:  # noqa: BLE001 an account that fails must hold up no other
+        _logger.critical("%s, erased as the archive knows, is not erased here: %s", account, kind_and_place(error))
+        return False
+    _logger.warning("%s, erased as the archive knows, is erased here again", account)
+    return True
