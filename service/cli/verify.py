@@ -75,11 +75,12 @@ _tree = msgspec.json.Decoder(SignedTree)
 
 
 class _Told(msgspec.Struct):
-    """A verdict as a line of JSON."""
+    """A verdict as a line of JSON; `signed` says of a record that holds whether its signature was looked at."""
 
     file: str
     ok: bool
     report: Report
+    signed: bool | None = None
     line: int | None = None
     version: int | None = None
     code: str | None = None
@@ -116,7 +117,7 @@ def verify(wanted: Wanted) -> int:
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
             if wanted.as_json:
-                sys.stdout.write(msgspec.json.encode(_told(verdict)).decode() + "\n")
+                sys.stdout.write(msgspec.json.encode(_told(verdict, signed=wanted.keys is not None)).decode() + "\n")
             elif verdict.report.fault is not None or len(files) <= FEW:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
         if not wanted.as_json:
@@ -221,12 +222,13 @@ def _kept(option: str, files: Sequence[Path], *kinds: "msgspec.json.Decoder[T]")
                 raise Unusable(f"Invalid value for '{option}': line {number} of {file} holds none")
 
 
-def _told(verdict: Verdict) -> _Told:
+def _told(verdict: Verdict, *, signed: bool) -> _Told:
     file, fault = str(verdict.file), verdict.report.fault
     if fault is None:
-        return _Told(file, ok=True, report=verdict.report)
-    place = {"line": fault.line, "version": fault.version}
-    return _Told(file, ok=False, report=verdict.report, **place, code=fault.code, sentence=fault.sentence)
+        return _Told(file, ok=True, report=verdict.report, signed=signed)
+    told = _Told(file, ok=False, report=verdict.report, line=fault.line, version=fault.version)
+    told.code, told.sentence = fault.code, fault.sentence
+    return told
 
 
 def _flawed(flaw: Flaw, *, as_json: bool) -> str:

@@ -1,7 +1,8 @@
 /*
  * Checks the record of an Evenfold table without Evenfold: written from the page "The record" alone.
  *
- *     node verify.mjs RECORD [KEYS [CHECKPOINTS]]         prints what it finds; exit code 0 or 1, 2 if it can't look
+ *     node verify.mjs RECORD KEYS [CHECKPOINTS]           prints what it finds; exit code 0 or 1, 2 if it can't look
+ *     node verify.mjs RECORD --unsigned [CHECKPOINTS]     leaves signatures aside
  *     import { verify } from "./verify.mjs"               in a browser, or anywhere with Web Crypto
  *
  * It checks the lines, the chain of heads, the signature, checkpoints, texts, the commitment, every shuffle, and that
@@ -42,8 +43,9 @@ class Wrong extends Error {
  * keys         what /.well-known/evenfold-keys.json answers, or null to leave the signature aside
  * checkpoints  those that were kept, of this table or of others
  *
- * Returns { ok: true, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }. Throws an Error
- * where nothing can be said of the record: Web Crypto is missing, or keys or checkpoints are none.
+ * Returns { ok: true, signed, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }; `signed`
+ * says whether the signature was looked at. Throws an Error where nothing can be said of the record: Web Crypto is
+ * missing, or keys or checkpoints are none.
  */
 export async function verify(record, keys = null, checkpoints = []) {
   if (subtle === undefined) {
@@ -52,7 +54,7 @@ export async function verify(record, keys = null, checkpoints = []) {
   const known = keys === null ? null : await imported(keys);
   expectCheckpoints(checkpoints);
   try {
-    return { ok: true, ...(await checked(record, known, checkpoints)) };
+    return { ok: true, signed: known !== null, ...(await checked(record, known, checkpoints)) };
   } catch (wrong) {
     // What has another shape than a record meets the first line of ours that takes it for one.
     if (![Wrong, TypeError, RangeError, SyntaxError].some((kind) => wrong instanceof kind)) throw wrong;
@@ -337,17 +339,43 @@ async function hmac(secret, ...parts) {
 
 /* On the command line of Node. */
 
-if (globalThis.process?.argv?.[1]?.endsWith("verify.mjs")) {
-  const { readFileSync } = await import("node:fs");
+const USAGE = "Usage: node verify.mjs RECORD KEYS [CHECKPOINTS]; --unsigned in the place of KEYS leaves signatures aside";
+
+/* Tells whether Node was started with this file, whatever its name is, also by a link; else it was imported. */
+
+async function isStarted() {
+  const started = globalThis.process?.argv?.[1];
+  if (started === undefined) return false;
   try {
-    const [file, ...evidence] = process.argv.slice(2);
-    const [keys, checkpoints] = evidence.map((given) => readFileSync(given, "utf8"));
-    const kept = (checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
-    const found = await verify(readFileSync(file), keys ? JSON.parse(keys) : null, kept);
-    console.log(JSON.stringify(found));
-    process.exitCode = found.ok ? 0 : 1;
-  } catch (error) {
-    console.error(String(error));
-    process.exitCode = 2;
+    const [{ createRequire }, { realpathSync }, { fileURLToPath }] =
+      await Promise.all(["node:module", "node:fs", "node:url"].map((name) => import(name)));
+    const resolved = createRequire(import.meta.url).resolve(started);
+    return realpathSync(resolved) === realpathSync(fileURLToPath(import.meta.url));
+  } catch {
+    return false;
   }
 }
+
+async function main(given) {
+  const options = given.filter((argument) => argument.startsWith("--"));
+  const files = given.filter((argument) => !options.includes(argument));
+  const unsigned = options.includes("--unsigned");
+  if (unsigned) files.splice(1, 0, null);
+  if (options.some((option) => option !== "--unsigned") || files.length < 2 || files.length > 3 || files[0] === null) {
+    console.error(USAGE);
+    return 2;
+  }
+  try {
+    const { readFileSync } = await import("node:fs");
+    const [record, keys, checkpoints] = files.map((file) => (file === null ? null : readFileSync(file)));
+    const kept = String(checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const found = await verify(record, keys === null ? null : JSON.parse(keys), kept);
+    console.log(JSON.stringify(found));
+    return found.ok ? 0 : 1;
+  } catch (error) {
+    console.error(String(error));
+    return 2;
+  }
+}
+
+if (await isStarted()) process.exitCode = await main(process.argv.slice(2));

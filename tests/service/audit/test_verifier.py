@@ -84,6 +84,12 @@ def _verified(tmp_path: Path) -> Any:  # noqa: ANN401 a function that takes and 
     return verified
 
 
+def called(*arguments: Path | str, verifier: Path = VERIFIER) -> subprocess.CompletedProcess[str]:
+    """Start it on the command line."""
+    command = [str(NODE), str(verifier), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
 def kept(match: Match, version: int) -> Checkpoint:
     return vouched(f"table:{match.table}", version, match.stored[version - 1].h, 5, OURS)
 
@@ -96,6 +102,7 @@ def test_records_of_every_game_hold(verified: Verified) -> None:
         ended = match.at(len(match.stored))
         assert one == {
             "ok": True,
+            "signed": True,
             "table": match.table,
             "version": ended.version,
             "head": ended.head.hex(),
@@ -192,10 +199,7 @@ def test_keys_and_checkpoints_that_are_none_are_no_fault_of_the_record(tmp_path:
     (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
     (tmp_path / "none").write_text('{"keys":[{"id":"0","public":"0"}]}')
     for keys, checkpoints in (("none", "/dev/null"), ("keys", "none")):
-        files = [str(tmp_path / name) for name in ("record", keys, checkpoints)]
-        told = subprocess.run(
-            [str(NODE), str(VERIFIER), *files], capture_output=True, text=True, timeout=60, check=False
-        )
+        told = called(*(tmp_path / name for name in ("record", keys, checkpoints)))
         assert (told.returncode, told.stdout) == (2, ""), told
 
 
@@ -232,28 +236,68 @@ def test_what_a_forger_does_is_named(verified: Verified) -> None:
 
 
 @NEEDS_NODE
-def test_it_runs_on_the_command_line(tmp_path: Path) -> None:
-    record = record_of(match_of("kowah"))
-    (tmp_path / "good").write_bytes(record)
-    (tmp_path / "bad").write_bytes(record.replace(b"kowah.dealt", b"kowah.dealz", 1))
-    (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
-    (tmp_path / "kept").write_bytes(msgspec.json.encode(kept(match_of("kowah"), 2)) + b"\n")
-    for name, code in (("good", 0), ("bad", 1)):
-        command = [str(NODE), str(VERIFIER), str(tmp_path / name), str(tmp_path / "keys"), str(tmp_path / "kept")]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert (told.returncode, json.loads(told.stdout)["ok"]) == (code, code == 0), told
-
-
-@NEEDS_NODE
 def test_bytes_that_are_no_utf_8_are_no_text(tmp_path: Path) -> None:
     text = msgspec.structs.replace(WRITTEN, text="\ufffd")
     record = record_of(written(text), texts=(text,))
     (tmp_path / "keys").write_text(json.dumps(PUBLISHED))
     for one, code in ((record, None), (record.replace(b"\xef\xbf\xbd", b"\xff"), "not_a_record")):
         (tmp_path / "record").write_bytes(one)
-        command = [str(NODE), str(VERIFIER), str(tmp_path / "record"), str(tmp_path / "keys")]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        told = called(tmp_path / "record", tmp_path / "keys")
         assert json.loads(told.stdout).get("code") == code, told
+
+
+# On the command line.
+
+
+@pytest.fixture(name="files", scope="module")
+def _files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a record, another one with a byte changed, the public keys, and a checkpoint."""
+    folder, record = tmp_path_factory.mktemp("files"), record_of(match_of("kowah"))
+    (folder / "good").write_bytes(record)
+    (folder / "bad").write_bytes(record.replace(b"kowah.dealt", b"kowah.dealz", 1))
+    (folder / "keys").write_text(json.dumps(PUBLISHED))
+    (folder / "kept").write_bytes(msgspec.json.encode(kept(match_of("kowah"), 2)) + b"\n")
+    return folder
+
+
+@NEEDS_NODE
+def test_it_runs_on_the_command_line(files: Path) -> None:
+    for name, code in (("good", 0), ("bad", 1)):
+        told = called(files / name, files / "keys", files / "kept")
+        assert (told.returncode, json.loads(told.stdout)["ok"]) == (code, code == 0), told
+
+
+@NEEDS_NODE
+def test_it_runs_under_any_name_and_by_a_link(files: Path, tmp_path: Path) -> None:
+    other, link = tmp_path / "a name of mine.mjs", tmp_path / "link.mjs"
+    shutil.copy(VERIFIER, other)
+    link.symlink_to(VERIFIER)
+    for verifier in (other, link):
+        told = called(files / "bad", files / "keys", verifier=verifier)
+        assert (told.returncode, json.loads(told.stdout)["ok"]) == (1, False), told
+
+
+@NEEDS_NODE
+def test_it_does_nothing_where_it_is_imported(files: Path, tmp_path: Path) -> None:
+    (tmp_path / "verify.mjs").write_text(f"import {json.dumps(VERIFIER.as_uri())};")
+    told = called(files / "bad", files / "keys", verifier=tmp_path / "verify.mjs")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+
+
+@NEEDS_NODE
+def test_it_asks_for_keys_or_to_be_told_that_there_are_none(files: Path) -> None:
+    good, keys, checkpoints = (files / name for name in ("good", "keys", "kept"))
+    for arguments in ((), (good,), ("--unsigned",), (good, "--lax"), (good, keys, checkpoints, good)):
+        told = called(*arguments)
+        assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1), told
+        assert told.stderr.startswith("Usage: node verify.mjs RECORD KEYS [CHECKPOINTS]"), told
+
+
+@NEEDS_NODE
+def test_it_says_whether_the_signature_was_looked_at(files: Path) -> None:
+    for arguments, signed in (((files / "keys",), True), (("--unsigned",), False)):
+        found = json.loads(called(files / "good", *arguments, files / "kept").stdout)
+        assert (found["ok"], found["signed"], found["checkpoints"]) == (True, signed, 1)
 
 
 # The page's example.

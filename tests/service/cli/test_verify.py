@@ -120,6 +120,12 @@ def test_without_keys_the_signature_is_said_not_to_be_looked_at(called: Called, 
     assert called("verify", str(tmp_path), "--keys", str(kept / "keys.json")).code == 1
 
 
+def test_a_program_is_told_whether_signatures_were_looked_at(called: Called, kept: Path) -> None:
+    for asked, signed in ((("--unsigned",), False), (("--keys", str(kept / "keys.json")), True)):
+        bad, good = map(json.loads, called("verify", str(kept), *asked, "--json").printed.splitlines())
+        assert (bad["signed"], good["signed"]) == (None, signed)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
