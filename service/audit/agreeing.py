@@ -1,4 +1,7 @@
-"""Whether tree heads that were kept agree: what is told of them alone, before any record is held against them.
+"""Whether what was kept is good by itself: what is told of evidence alone, before any record is held against it.
+
+Every checkpoint and every tree head must be signed, and every proof of inclusion hold, of whatever table it is. What is
+not good by itself shows nothing of a record, neither for it nor against it.
 
 Two tree heads agree if the larger tree begins with the smaller. That is shown by a chain of consistency proofs from the
 one to the other, or by chains from both to a third. Of kept heads each must be shown to agree with the next larger one,
@@ -11,20 +14,52 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from service.audit.checking import FAULTS, Evidence
+from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Tree
-from service.audit.transparency import Consistency
+from service.audit.signing import Keys
+from service.audit.transparency import Consistency, Inclusion, Leaf
 
 
 class Flaw(NamedTuple):
-    """What is wrong first with the evidence itself: a code of FAULTS, and the sizes of the tree heads that have it."""
+    """What is wrong with the evidence itself: a code of FAULTS, and what has it.
+
+    That is either tree heads, by their sizes, or a checkpoint or what a proof of inclusion is of.
+    """
 
     code: str
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...] = ()
+    of: Checkpoint | Leaf | None = None
 
     @property
     def sentence(self) -> str:
         """What it means."""
         return FAULTS[self.code]
+
+
+def sifted(evidence: Evidence) -> tuple[Evidence, Sequence[Flaw]]:
+    """Return the evidence without what is not good by itself, and what is wrong with that and with the tree heads."""
+    flaws: list[Flaw] = []
+    checkpoints, inclusions = [], []
+    for checkpoint in evidence.checkpoints:
+        if evidence.keys is None or checkpoint.is_signed_by(evidence.keys):
+            checkpoints.append(checkpoint)
+        else:
+            flaws.append(Flaw("checkpoint_signature", of=checkpoint))
+    for inclusion in evidence.inclusions:
+        code = _fault_in(inclusion, evidence.keys)
+        if code is None:
+            inclusions.append(inclusion)
+        else:
+            flaws.append(Flaw(code, of=inclusion.leaf))
+    sound = evidence._replace(checkpoints=tuple(checkpoints), inclusions=tuple(inclusions))
+    disagreeing = flaw_of(sound)
+    return sound, flaws if disagreeing is None else [*flaws, disagreeing]
+
+
+def _fault_in(inclusion: Inclusion, keys: Keys | None) -> str | None:
+    if not inclusion.holds():
+        return "inclusion"
+    return "tree_signature" if keys is not None and not inclusion.tree.is_signed_by(keys) else None
 
 
 def flaw_of(evidence: Evidence) -> Flaw | None:

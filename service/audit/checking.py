@@ -5,10 +5,11 @@ to and with the shuffles that its seed gives, and written anew; so a wrong card,
 chain computed anew, and a space too many are all the same to it: bytes that differ. What can't be decided again (salts,
 times, keys) is bound by the chain of heads, whose end is signed. Checkpoints handed in bind the versions before that.
 
-What is found wrong first is told, with its line, its version and a code; what follows from it is not told as well.
+What is found wrong first is told, with its line, its version and a code; what follows from it is not told as well. So
+an entry that is wrong comes before evidence of its version, and before all that shows that the log goes on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Final, NamedTuple, TypeVar
@@ -101,8 +102,8 @@ class Report:
 class Evidence(NamedTuple):
     """What a record is held against: public keys, None to leave signatures aside, and what was kept, of any streams.
 
-    `trees` are tree heads that were kept. Whether they, the trees of `inclusions` and `consistencies` go together is no
-    matter of a record: agreeing.py tells it, once.
+    `trees` are tree heads that were kept. Whether each piece is signed and a proof holds, and whether all trees go
+    together, is no matter of a record: agreeing.py tells it, once.
     """
 
     keys: Keys | None
@@ -165,22 +166,20 @@ class _Check:
             raise _Found(Fault(1, None, "not_a_record"))
         header_line, *entries, trailer_line = self._lines
         header = _read(_header, header_line, Fault(1, None, "not_a_record"))
-        trailer = _read(_trailer, trailer_line, Fault(len(self._lines), None, "not_a_record"))
         first = _read(_entry, entries[0], Fault(2, 1, "entry"))
         game = self._opened(first)
         table: AnyTable = Table(id=first.stream.removeprefix("table:"))
         self.report.table, self.report.ruleset = table.id, game.ruleset
-        vouched = self._vouched(first.stream, len(entries))
+        kept = self._kept(first.stream)
         for version, e in enumerate(entries, 1):
             self._add(game, table, e, version)
             self.report.versions = version
-            if any(checkpoint.head != table.head.hex() for checkpoint in vouched.get(version, ())):
-                raise _Found(Fault(version + 1, version, "checkpoint"))
-            self._include(first.stream, version, table.head)
+            self._meet(kept.pop(version, ()), table)
         self._conclude(table)
+        trailer = _read(_trailer, trailer_line, Fault(len(self._lines), None, "not_a_record"))
         created = _created.decode(first.events[0])
         self._end(table, created, (header_line, header), (trailer_line, trailer))
-        self._compare_with_later(first.stream, len(entries))
+        self._compare_with_others(kept)
 
     def _opened(self, first: Entry[Raw, Raw]) -> AnyGame:
         """Return the ruleset that the log is pinned to."""
@@ -195,46 +194,36 @@ class _Check:
             raise _Found(Fault(2, 1, "ruleset"))
         return game
 
-    def _vouched(self, stream: str, length: int) -> Mapping[int, Sequence[Checkpoint]]:
-        """Return the checkpoints of this stream by version."""
-        by_version: dict[int, list[Checkpoint]] = {}
+    def _kept(self, stream: str) -> dict[int, list[Checkpoint | Inclusion]]:
+        """Return the checkpoints and proofs of inclusion of this stream by version."""
+        by_version: dict[int, list[Checkpoint | Inclusion]] = {}
         for checkpoint in self._evidence.checkpoints:
-            if checkpoint.stream != stream:
-                continue
-            line = min(checkpoint.version, length) + 1
-            if self._evidence.keys is not None and not checkpoint.is_signed_by(self._evidence.keys):
-                raise _Found(Fault(line, checkpoint.version, "checkpoint_signature"))
-            if not 1 <= checkpoint.version <= length:
-                raise _Found(Fault(line, checkpoint.version, "checkpoint"))
-            by_version.setdefault(checkpoint.version, []).append(checkpoint)
-            self.report.checkpoints += 1
+            if checkpoint.stream == stream:
+                by_version.setdefault(checkpoint.version, []).append(checkpoint)
+        for inclusion in self._evidence.inclusions:
+            if inclusion.leaf.stream == stream:
+                by_version.setdefault(inclusion.leaf.version, []).append(inclusion)
         return by_version
 
-    def _include(self, stream: str, version: int, head: bytes) -> None:
-        """Check the proofs that a version is in the transparency log, if there are any."""
-        fault = partial(Fault, version + 1, version)
-        for inclusion in self._evidence.inclusions:
-            if (inclusion.leaf.stream, inclusion.leaf.version) != (stream, version):
-                continue
-            if inclusion.leaf.head != head.hex():
-                raise _Found(fault("inclusion"))
-            self._show(inclusion, fault)
-            self.report.inclusions += 1
+    def _meet(self, kept: Sequence[Checkpoint | Inclusion], table: AnyTable) -> None:
+        """Compare the head that the table has now with what was kept of this version."""
+        head, fault = table.head.hex(), partial(Fault, table.version + 1, table.version)
+        for evidence in kept:
+            if isinstance(evidence, Checkpoint):
+                if evidence.head != head:
+                    raise _Found(fault("checkpoint"))
+                self.report.checkpoints += 1
+            else:
+                if evidence.leaf.head != head:
+                    raise _Found(fault("inclusion"))
+                self.report.inclusions += 1
 
-    def _show(self, inclusion: Inclusion, fault: Callable[[str], Fault]) -> None:
-        """Raise _Found, with what makes a fault of a code, unless a proof holds and its tree is signed."""
-        if not inclusion.holds():
-            raise _Found(fault("inclusion"))
-        if self._evidence.keys is not None and not inclusion.tree.is_signed_by(self._evidence.keys):
-            raise _Found(fault("tree_signature"))
-
-    def _compare_with_later(self, stream: str, length: int) -> None:
-        """Raise _Found if the transparency log is shown to have this stream at a later version than its last here."""
-        for inclusion in self._evidence.inclusions:
-            if inclusion.leaf.stream == stream and inclusion.leaf.version > length:
-                fault = partial(Fault, len(self._lines), inclusion.leaf.version)
-                self._show(inclusion, fault)
-                raise _Found(fault("outdated"))
+    def _compare_with_others(self, kept: Mapping[int, Sequence[Checkpoint | Inclusion]]) -> None:
+        """Raise _Found if something was kept of a version that the log does not have: most often, of a later one."""
+        for version, evidence in sorted(kept.items()):
+            if any(isinstance(one, Checkpoint) for one in evidence):
+                raise _Found(Fault(min(version, self.report.versions) + 1, version, "checkpoint"))
+            raise _Found(Fault(len(self._lines), version, "outdated"))
 
     def _add(self, game: AnyGame, table: AnyTable, e: bytes, version: int) -> None:
         """Decide an entry again, compare it, and fold what was decided."""

@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from service.audit.agreeing import Flaw, flaw_of
+from service.audit.agreeing import Flaw, sifted
 from service.audit.checking import Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
@@ -93,6 +93,8 @@ class _ToldFlaw(msgspec.Struct):
     code: str
     sentence: str
     sizes: tuple[int, ...]
+    stream: str | None
+    version: int | None
     ok: bool = False
 
 
@@ -101,18 +103,11 @@ def verify(wanted: Wanted) -> int:
     if (wanted.keys is None) != wanted.unsigned:
         raise Unusable(f"Name the service's public keys with --keys ({WHERE}), or say --unsigned: one of the two")
     files = list(_files(wanted.paths))
-    proofs = list(_kept("--proof", wanted.proofs, _inclusion, _consistency))
-    evidence = Evidence(
-        _keys(wanted.keys),
-        tuple(_kept("--checkpoint", wanted.checkpoints, _checkpoint, _checkpoint_line)),
-        tuple(proof for proof in proofs if isinstance(proof, Inclusion)),
-        tuple(_kept("--tree", wanted.trees, _tree)),
-        tuple(proof for proof in proofs if isinstance(proof, Consistency)),
-    )
+    evidence, flaws = sifted(_evidence(wanted))
     found(wanted.games)  # What is no game is told here, and not by each process.
-    faulty, flaw = 0, flaw_of(evidence)
+    faulty = 0
     with printing():
-        if flaw is not None:
+        for flaw in flaws:
             sys.stdout.write(_flawed(flaw, as_json=wanted.as_json))
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
@@ -122,7 +117,19 @@ def verify(wanted: Wanted) -> int:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
         if not wanted.as_json:
             sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
-    return 1 if faulty or flaw is not None else 0
+    return 1 if faulty or flaws else 0
+
+
+def _evidence(wanted: Wanted) -> Evidence:
+    """Read the keys, and all that was kept."""
+    proofs = list(_kept("--proof", wanted.proofs, _inclusion, _consistency))
+    return Evidence(
+        _keys(wanted.keys),
+        tuple(_kept("--checkpoint", wanted.checkpoints, _checkpoint, _checkpoint_line)),
+        tuple(proof for proof in proofs if isinstance(proof, Inclusion)),
+        tuple(_kept("--tree", wanted.trees, _tree)),
+        tuple(proof for proof in proofs if isinstance(proof, Consistency)),
+    )
 
 
 class _Task(NamedTuple):
@@ -232,11 +239,20 @@ def _told(verdict: Verdict, *, signed: bool) -> _Told:
 
 
 def _flawed(flaw: Flaw, *, as_json: bool) -> str:
-    """Tell what is wrong with the tree heads handed in."""
+    """Tell what is wrong with the evidence handed in."""
     if as_json:
-        return msgspec.json.encode(_ToldFlaw(flaw.code, flaw.sentence, flaw.sizes)).decode() + "\n"
-    sizes = " and ".join(map(str, flaw.sizes))
-    return f"Tree heads of {sizes} leaves: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
+        stream, version = (flaw.of.stream, flaw.of.version) if flaw.of is not None else (None, None)
+        told = _ToldFlaw(flaw.code, flaw.sentence, flaw.sizes, stream, version)
+        return msgspec.json.encode(told).decode() + "\n"
+    return f"{_subject(flaw)}: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
+
+
+def _subject(flaw: Flaw) -> str:
+    """Name what has a flaw."""
+    if flaw.of is None:
+        return f"Tree heads of {' and '.join(map(str, flaw.sizes))} leaves"
+    kind = "Checkpoint" if isinstance(flaw.of, Checkpoint) else "Proof of inclusion"
+    return f"{kind} of {flaw.of.stream} at version {flaw.of.version}"
 
 
 def _sentences(verdict: Verdict, *, signed: bool) -> str:

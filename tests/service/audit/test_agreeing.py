@@ -1,13 +1,14 @@
-"""Tree heads that were kept go together, or it is told which do not."""
+"""What was kept is good by itself, and tree heads go together; or it is told what is not."""
 
 from collections.abc import Sequence
 
 import msgspec
 import pytest
 
-from service.audit.agreeing import Flaw, flaw_of
+from service.audit import checkpoints
+from service.audit.agreeing import Flaw, flaw_of, sifted
 from service.audit.checking import Evidence
-from tests.service.audit.records import KEYS, THEIRS, Transparent
+from tests.service.audit.records import KEYS, OURS, THEIRS, Transparent
 
 LOG = Transparent(*map(Transparent.other, range(9)))
 SPLIT = Transparent(*(Transparent.other(index, bytes([index > 1] * 32)) for index in range(9)))
@@ -67,3 +68,35 @@ def test_every_head_is_signed() -> None:
     assert flaw_of(given) == Flaw("tree_signature", (3,))
     assert flaw_of(Evidence({THEIRS.id: THEIRS.public}, (), (), (LOG.head(3),))) == Flaw("tree_signature", (3,))
     assert flaw_of(given._replace(keys=None)) is None
+
+
+def test_a_checkpoint_is_signed_whatever_table_it_is_of() -> None:
+    good = checkpoints.vouched(f"table:{'0' * 26}", 3, bytes(32), 5, OURS)
+    edits = ({"stream": f"table:{'1' * 26}"}, {"version": 4}, {"head": "1" * 64}, {"at": 6}, {"key": THEIRS.id})
+    forged = [msgspec.structs.replace(good, **edit) for edit in edits]
+    sound, flaws = sifted(Evidence(KEYS, (good, *forged)))
+    assert sound.checkpoints == (good,)
+    assert flaws == [Flaw("checkpoint_signature", of=one) for one in forged]
+    assert sifted(Evidence(None, tuple(forged))) == (Evidence(None, tuple(forged)), [])
+
+
+def test_a_proof_of_inclusion_holds_whatever_table_it_is_of() -> None:
+    good = LOG.inclusion(2, 5)
+    broken = msgspec.structs.replace(good, proof=good.proof[:-1])
+    other = msgspec.structs.replace(good, leaf=msgspec.structs.replace(good.leaf, stream=f"table:{'z' * 26}"))
+    unsigned = msgspec.structs.replace(good, tree=msgspec.structs.replace(good.tree, at=6))
+    sound, flaws = sifted(Evidence(KEYS, (), (broken, good, other, unsigned)))
+    assert sound.inclusions == (good,)
+    assert flaws == [
+        Flaw("inclusion", of=broken.leaf),
+        Flaw("inclusion", of=other.leaf),
+        Flaw("tree_signature", of=unsigned.leaf),
+    ]
+    assert sifted(Evidence(None, (), (unsigned,))) == (Evidence(None, (), (unsigned,)), [])
+
+
+def test_tree_heads_that_disagree_are_told_after_the_pieces() -> None:
+    forged = checkpoints.vouched(f"table:{'0' * 26}", 3, bytes(32), 5, OURS)
+    forged = msgspec.structs.replace(forged, version=4)
+    _, flaws = sifted(evidence(3, 5)._replace(checkpoints=(forged,)))
+    assert flaws == [Flaw("checkpoint_signature", of=forged), Flaw("consistency", (3, 5))]

@@ -71,6 +71,23 @@ def test_checkpoints_are_met_or_found_out(called: Called, kept: Path) -> None:
     assert (found.code, "version 4 (line 5): checkpoint." in found.printed) == (1, True)
 
 
+def test_evidence_that_is_wrongly_signed_is_named_and_hides_nothing(called: Called, kept: Path, tmp_path: Path) -> None:
+    match = match_of("kowah")
+    good = vouched(f"table:{match.table}", 3, match.stored[2].h, 1, OURS)
+    forged = msgspec.structs.replace(good, version=2)
+    (tmp_path / "kept").write_bytes(msgspec.json.encode(good) + b"\n" + msgspec.json.encode(forged) + b"\n")
+    asked = ("verify", str(kept), "--keys", str(kept / "keys.json"), "--checkpoint", str(tmp_path / "kept"))
+    told = called(*asked)
+    first, bad, sound = told.printed.splitlines()[:3]
+    assert told.code == 1
+    assert first.startswith(f"Checkpoint of table:{match.table} at version 2: NOT GOOD: checkpoint_signature. ")
+    assert ": decision. " in bad
+    assert "good (signed, 1 checkpoints met)" in sound
+    flaw, *_ = map(json.loads, called(*asked, "--json").printed.splitlines())
+    assert (flaw["ok"], flaw["code"]) == (False, "checkpoint_signature")
+    assert (flaw["stream"], flaw["version"]) == (f"table:{match.table}", 2)
+
+
 def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called, kept: Path, tmp_path: Path) -> None:
     log = Transparent(*map(Transparent.other, range(7)))
     (tmp_path / "heads").write_bytes(b"".join(msgspec.json.encode(log.head(size)) + b"\n" for size in (3, 7)))
