@@ -253,19 +253,23 @@ def verify(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Heads of the transparency log that were kept, one a line."),
     ] = None,
+    other_tables: Annotated[
+        bool, typer.Option("--other-tables", metavar="", help="There may be evidence of tables that no FILE is of.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="How many processes; else one a core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Tell each in a line of JSON.")] = False,
     games: Games = None,
 ) -> None:
     """Check records of tables offline: log, signature, shuffles, and every decision by the rules.
 
-    Exit code 0 says that all of them hold, 1 that one does not: it is told which entry is wrong first, and why. The
-    public keys are at /.well-known/evenfold-keys.json of the service.
+    Exit code 0 says that all of them hold, 1 that one does not: it is told which entry is wrong first, and why. So is
+    evidence that is no good, or of a table that no record is of (see --other-tables). The public keys are at
+    /.well-known/evenfold-keys.json of the service.
     """
     from service.cli import verify as work
 
-    wanted = work.Wanted(files, keys, unsigned, checkpoint or (), proof or (), tree or (), games or (), jobs, as_json)
-    raise typer.Exit(work.verify(wanted))
+    evidence = (checkpoint or (), proof or (), tree or (), other_tables)
+    raise typer.Exit(work.verify(work.Wanted(files, keys, unsigned, *evidence, games or (), jobs, as_json)))
 
 
 @app.command()

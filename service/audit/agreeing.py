@@ -9,7 +9,7 @@ and the tree of every proof of inclusion with those beside it in size. A consist
 trees handed in shows nothing, and is left aside.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -54,6 +54,15 @@ def sifted(evidence: Evidence) -> tuple[Evidence, Sequence[Flaw]]:
     sound = evidence._replace(checkpoints=tuple(checkpoints), inclusions=tuple(inclusions))
     disagreeing = flaw_of(sound)
     return sound, flaws if disagreeing is None else [*flaws, disagreeing]
+
+
+def unmet(evidence: Evidence, streams: Collection[str]) -> Iterator[Flaw]:
+    """Yield what was kept of other streams than these, which records were handed in of, each version once."""
+    leaves = (inclusion.leaf for inclusion in evidence.inclusions)
+    pieces: tuple[Checkpoint | Leaf, ...] = (*evidence.checkpoints, *leaves)
+    others = [piece for piece in pieces if piece.stream not in streams]
+    for piece in {(isinstance(piece, Leaf), piece.stream, piece.version): piece for piece in others}.values():
+        yield Flaw("unmet", of=piece)
 
 
 def _fault_in(inclusion: Inclusion, keys: Keys | None) -> str | None:

@@ -58,6 +58,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "inclusion": "A proof that was handed in does not show that this log is in the transparency log.",
     "outdated": "The record is not the newest: the transparency log has the table at a later version.",
     "tree_signature": "A tree head that was handed in is not signed by a key that was given.",
+    "unmet": "No record that was handed in is of this table.",
     "consistency": "The transparency log is not shown to begin with a tree head that was handed in.",
 }
 """What can be wrong, and a sentence about each."""

@@ -7,7 +7,7 @@ is one, however deep, and how many others were left out is told on the error str
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from service.audit.agreeing import Flaw, sifted
+from service.audit.agreeing import Flaw, sifted, unmet
 from service.audit.checking import Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
@@ -45,8 +45,8 @@ class Wanted(NamedTuple):
 
     `jobs` is by how many processes, None for one a core.
 
-    `unsigned` leaves signatures aside: one of it and `keys` is needed. `games` names modules of further games,
-    `as_json` asks for a line of JSON each.
+    `unsigned` leaves signatures aside: one of it and `keys` is needed. `other_tables` says that there may be evidence
+    of tables that no record is of. `games` names modules of further games, `as_json` asks for a line of JSON each.
     """
 
     paths: Sequence[Path]
@@ -55,6 +55,7 @@ class Wanted(NamedTuple):
     checkpoints: Sequence[Path]
     proofs: Sequence[Path]
     trees: Sequence[Path]
+    other_tables: bool
     games: Sequence[str]
     jobs: int | None
     as_json: bool
@@ -88,7 +89,10 @@ class _Told(msgspec.Struct):
 
 
 class _ToldFlaw(msgspec.Struct):
-    """What is wrong with the evidence, as a line of JSON: it comes before all verdicts."""
+    """What is wrong with the evidence, as a line of JSON.
+
+    It comes before all verdicts, but for what no record is of.
+    """
 
     code: str
     sentence: str
@@ -105,19 +109,30 @@ def verify(wanted: Wanted) -> int:
     files = list(_files(wanted.paths))
     evidence, flaws = sifted(_evidence(wanted))
     found(wanted.games)  # What is no game is told here, and not by each process.
-    faulty = 0
+    faulty, streams = 0, set[str]()
     with printing():
-        for flaw in flaws:
-            sys.stdout.write(_flawed(flaw, as_json=wanted.as_json))
+        _tell(flaws, wanted)
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
+            streams.add(f"table:{verdict.report.table}")
             if wanted.as_json:
                 sys.stdout.write(msgspec.json.encode(_told(verdict, signed=wanted.keys is not None)).decode() + "\n")
             elif verdict.report.fault is not None or len(files) <= FEW:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
+        left = tuple(unmet(evidence, streams))
+        if wanted.other_tables and left:
+            sys.stderr.write(f"Left aside what was kept of other tables: {len(left)} versions\n")
+        elif left:
+            _tell(left, wanted)
+            flaws = [*flaws, *left]
         if not wanted.as_json:
             sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
     return 1 if faulty or flaws else 0
+
+
+def _tell(flaws: Iterable[Flaw], wanted: Wanted) -> None:
+    for flaw in flaws:
+        sys.stdout.write(_flawed(flaw, as_json=wanted.as_json))
 
 
 def _evidence(wanted: Wanted) -> Evidence:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.audit import checkpoints
-from service.audit.agreeing import Flaw, flaw_of, sifted
+from service.audit.agreeing import Flaw, flaw_of, sifted, unmet
 from service.audit.checking import Evidence
 from tests.service.audit.records import KEYS, OURS, THEIRS, Transparent
 
@@ -100,3 +100,12 @@ def test_tree_heads_that_disagree_are_told_after_the_pieces() -> None:
     forged = msgspec.structs.replace(forged, version=4)
     _, flaws = sifted(evidence(3, 5)._replace(checkpoints=(forged,)))
     assert flaws == [Flaw("checkpoint_signature", of=forged), Flaw("consistency", (3, 5))]
+
+
+def test_what_no_record_is_of_is_told_once_for_each_version() -> None:
+    met, missed = f"table:{'0' * 26}", f"table:{'1' * 26}"
+    kept = [checkpoints.vouched(stream, 3, bytes(32), at, OURS) for stream in (met, missed) for at in (5, 6)]
+    inclusion = LOG.inclusion(2, 5)
+    given = Evidence(KEYS, tuple(kept), (inclusion, inclusion))
+    assert list(unmet(given, {met})) == [Flaw("unmet", of=kept[3]), Flaw("unmet", of=inclusion.leaf)]
+    assert list(unmet(given, {met, missed, inclusion.leaf.stream})) == []

@@ -6,7 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.audit.checking import FAULTS
 from service.audit.checkpoints import vouched
+from service.audit.transparency import Leaf
 from service.cli.verify import FEW
 from tests.laws.setups import TOY
 from tests.service.audit.records import OURS, THEIRS, Transparent, match_of, record_of
@@ -86,6 +88,35 @@ def test_evidence_that_is_wrongly_signed_is_named_and_hides_nothing(called: Call
     flaw, *_ = map(json.loads, called(*asked, "--json").printed.splitlines())
     assert (flaw["ok"], flaw["code"]) == (False, "checkpoint_signature")
     assert (flaw["stream"], flaw["version"]) == (f"table:{match.table}", 2)
+
+
+def test_evidence_of_a_table_that_was_withheld_is_named(called: Called, kept: Path, tmp_path: Path) -> None:
+    match, withheld = match_of("kowah"), match_of("chinkway")
+    log = Transparent(Leaf(0, f"table:{'z' * 26}", 9, "0" * 64))
+    met = vouched(f"table:{match.table}", 3, match.stored[2].h, 1, OURS)
+    missed = vouched(f"table:{'1' * 26}", 3, withheld.stored[2].h, 1, OURS)
+    (tmp_path / "kept").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in (missed, met)))
+    (tmp_path / "proof").write_bytes(msgspec.json.encode(log.inclusion(0, 1)))
+    evidence = ("--checkpoint", str(tmp_path / "kept"), "--proof", str(tmp_path / "proof"))
+    asked = ("verify", str(kept / "good.ndjson"), "--keys", str(kept / "keys.json"), *evidence)
+    told = called(*asked)
+    assert (told.code, told.printed.splitlines()[-3:]) == (
+        1,
+        [
+            f"Checkpoint of table:{'1' * 26} at version 3: NOT GOOD: unmet. {FAULTS['unmet']}",
+            f"Proof of inclusion of table:{'z' * 26} at version 9: NOT GOOD: unmet. {FAULTS['unmet']}",
+            "1 of 1 hold.",
+        ],
+    )
+    good, *flaws = map(json.loads, called(*asked, "--json").printed.splitlines())
+    assert (good["ok"], good["report"]["checkpoints"]) == (True, 1)
+    assert [(flaw["ok"], flaw["code"], flaw["stream"], flaw["version"]) for flaw in flaws] == [
+        (False, "unmet", f"table:{'1' * 26}", 3),
+        (False, "unmet", f"table:{'z' * 26}", 9),
+    ]
+    apart = called(*asked, "--other-tables")
+    assert (apart.code, apart.printed.endswith("1 of 1 hold.\n"), "NOT GOOD" in apart.printed) == (0, True, False)
+    assert apart.told == "Left aside what was kept of other tables: 2 versions\n"
 
 
 def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called, kept: Path, tmp_path: Path) -> None:
