@@ -1,4 +1,4 @@
-"""Whether what was kept is good by itself: what is told of evidence alone, before any record is held against it.
+"""What is told of evidence by itself, before any record is held against it, and of records beside one another.
 
 Every checkpoint and every tree head must be signed, and every proof of inclusion hold, of whatever table it is. What is
 not good by itself shows nothing of a record, neither for it nor against it.
@@ -7,13 +7,15 @@ Two tree heads agree if the larger tree begins with the smaller. That is shown b
 one to the other, or by chains from both to a third. Of kept heads each must be shown to agree with the next larger one,
 and the tree of every proof of inclusion with those beside it in size. A consistency proof that names no two sizes of
 trees handed in shows nothing, and is left aside.
+
+Records agree if the log of one begins with that of the other: rulings may have come between them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from service.audit.checking import FAULTS, Evidence
+from service.audit.checking import FAULTS, Evidence, Report
 from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Tree
 from service.audit.signing import Keys
@@ -21,14 +23,15 @@ from service.audit.transparency import Consistency, Inclusion, Leaf
 
 
 class Flaw(NamedTuple):
-    """What is wrong with the evidence itself: a code of FAULTS, and what has it.
+    """What is wrong with evidence, or with records beside one another: a code of FAULTS, and what has it.
 
-    That is either tree heads, by their sizes, or a checkpoint or what a proof of inclusion is of.
+    That is either tree heads, by their sizes, a checkpoint or what a proof of inclusion is of, or files of records.
     """
 
     code: str
     sizes: tuple[int, ...] = ()
     of: Checkpoint | Leaf | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -63,6 +66,25 @@ def unmet(evidence: Evidence, streams: Collection[str]) -> Iterator[Flaw]:
     others = [piece for piece in pieces if piece.stream not in streams]
     for piece in {(isinstance(piece, Leaf), piece.stream, piece.version): piece for piece in others}.values():
         yield Flaw("unmet", of=piece)
+
+
+def contradictions(records: Iterable[tuple[str, Report]]) -> Iterator[Flaw]:
+    """Yield the files of records of one table that do not agree; of what is wrong by itself nothing more is told."""
+    by_table: dict[str | None, list[tuple[str, Report]]] = {}
+    for file, report in records:
+        if report.fault is None:
+            by_table.setdefault(report.table, []).append((file, report))
+    for of_one in by_table.values():
+        # Where each begins the next longer one, each begins all that are longer.
+        for (file, shorter), (other, longer) in pairwise(sorted(of_one, key=lambda one: one[1].versions)):
+            if not _begins(shorter, longer):
+                yield Flaw("contradiction", files=(file, other))
+
+
+def _begins(shorter: Report, longer: Report) -> bool:
+    """Tell whether the log of a record begins with that of another, which ends where play had ended already."""
+    further = longer.versions - shorter.versions
+    return further < len(longer.heads) and longer.heads[-1 - further] == shorter.heads[-1]
 
 
 def _fault_in(inclusion: Inclusion, keys: Keys | None) -> str | None:

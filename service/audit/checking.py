@@ -10,7 +10,7 @@ an entry that is wrong comes before evidence of its version, and before all that
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Annotated, Final, NamedTuple, TypeVar
 
@@ -58,6 +58,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "inclusion": "A proof that was handed in does not show that this log is in the transparency log.",
     "outdated": "The record is not the newest: the transparency log has the table at a later version.",
     "tree_signature": "A tree head that was handed in is not signed by a key that was given.",
+    "contradiction": "Two records are of one table, and the log of neither begins with that of the other.",
     "unmet": "No record that was handed in is of this table.",
     "consistency": "The transparency log is not shown to begin with a tree head that was handed in.",
 }
@@ -98,6 +99,8 @@ class Report:
     """How many of the checkpoints handed in are of this log."""
     inclusions: int = 0
     """How many of the proofs of inclusion are of this log."""
+    heads: list[str] = field(default_factory=list)
+    """Those of each version since play ended, the last one last: each of these may be the end of a record."""
 
 
 class Evidence(NamedTuple):
@@ -175,6 +178,8 @@ class _Check:
         for version, e in enumerate(entries, 1):
             self._add(game, table, e, version)
             self.report.versions = version
+            if table.status == "ended":
+                self.report.heads.append(table.head.hex())
             self._meet(kept.pop(version, ()), table)
         self._conclude(table)
         trailer = _read(_trailer, trailer_line, Fault(len(self._lines), None, "not_a_record"))

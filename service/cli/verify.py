@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from service.audit.agreeing import Flaw, sifted, unmet
+from service.audit.agreeing import Flaw, contradictions, sifted, unmet
 from service.audit.checking import Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
@@ -89,9 +89,9 @@ class _Told(msgspec.Struct):
 
 
 class _ToldFlaw(msgspec.Struct):
-    """What is wrong with the evidence, as a line of JSON.
+    """What is wrong with evidence, or with records beside one another, as a line of JSON.
 
-    It comes before all verdicts, but for what no record is of.
+    What is told of evidence by itself comes before all verdicts, what concerns several records after them.
     """
 
     code: str
@@ -99,6 +99,7 @@ class _ToldFlaw(msgspec.Struct):
     sizes: tuple[int, ...]
     stream: str | None
     version: int | None
+    files: tuple[str, ...]
     ok: bool = False
 
 
@@ -109,25 +110,30 @@ def verify(wanted: Wanted) -> int:
     files = list(_files(wanted.paths))
     evidence, flaws = sifted(_evidence(wanted))
     found(wanted.games)  # What is no game is told here, and not by each process.
-    faulty, streams = 0, set[str]()
+    faulty, reports = 0, list[tuple[str, Report]]()
     with printing():
         _tell(flaws, wanted)
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
-            streams.add(f"table:{verdict.report.table}")
+            reports.append((str(verdict.file), verdict.report))
             if wanted.as_json:
                 sys.stdout.write(msgspec.json.encode(_told(verdict, signed=wanted.keys is not None)).decode() + "\n")
             elif verdict.report.fault is not None or len(files) <= FEW:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
-        left = tuple(unmet(evidence, streams))
-        if wanted.other_tables and left:
-            sys.stderr.write(f"Left aside what was kept of other tables: {len(left)} versions\n")
-        elif left:
-            _tell(left, wanted)
-            flaws = [*flaws, *left]
+        beside = _beside(evidence, reports, wanted)
+        _tell(beside, wanted)
         if not wanted.as_json:
             sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
-    return 1 if faulty or flaws else 0
+    return 1 if faulty or flaws or beside else 0
+
+
+def _beside(evidence: Evidence, reports: Sequence[tuple[str, Report]], wanted: Wanted) -> Sequence[Flaw]:
+    """Return what is wrong with records beside one another, and with evidence beside all of them."""
+    left = list(unmet(evidence, {f"table:{report.table}" for _, report in reports}))
+    if wanted.other_tables and left:
+        sys.stderr.write(f"Left aside what was kept of other tables: {len(left)} versions\n")
+        left = []
+    return [*contradictions(reports), *left]
 
 
 def _tell(flaws: Iterable[Flaw], wanted: Wanted) -> None:
@@ -254,16 +260,18 @@ def _told(verdict: Verdict, *, signed: bool) -> _Told:
 
 
 def _flawed(flaw: Flaw, *, as_json: bool) -> str:
-    """Tell what is wrong with the evidence handed in."""
+    """Tell what is wrong with evidence, or with records beside one another."""
     if as_json:
         stream, version = (flaw.of.stream, flaw.of.version) if flaw.of is not None else (None, None)
-        told = _ToldFlaw(flaw.code, flaw.sentence, flaw.sizes, stream, version)
+        told = _ToldFlaw(flaw.code, flaw.sentence, flaw.sizes, stream, version, flaw.files)
         return msgspec.json.encode(told).decode() + "\n"
     return f"{_subject(flaw)}: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
 
 
 def _subject(flaw: Flaw) -> str:
     """Name what has a flaw."""
+    if flaw.files:
+        return " and ".join(flaw.files)
     if flaw.of is None:
         return f"Tree heads of {' and '.join(map(str, flaw.sizes))} leaves"
     kind = "Checkpoint" if isinstance(flaw.of, Checkpoint) else "Proof of inclusion"

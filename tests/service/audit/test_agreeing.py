@@ -5,10 +5,25 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from events.base import Entry
+from events.table import Ended, Opened
+from service import games
 from service.audit import checkpoints
-from service.audit.agreeing import Flaw, flaw_of, sifted, unmet
-from service.audit.checking import Evidence
-from tests.service.audit.records import KEYS, OURS, THEIRS, Transparent
+from service.audit.agreeing import Flaw, contradictions, flaw_of, sifted, unmet
+from service.audit.checking import Evidence, check
+from service.referee import Abandon
+from tests.laws.matches import Match
+from tests.service.audit.records import (
+    KEYS,
+    OURS,
+    THEIRS,
+    Transparent,
+    contested,
+    edited,
+    match_of,
+    record_of,
+    recorded,
+)
 
 LOG = Transparent(*map(Transparent.other, range(9)))
 SPLIT = Transparent(*(Transparent.other(index, bytes([index > 1] * 32)) for index in range(9)))
@@ -109,3 +124,64 @@ def test_what_no_record_is_of_is_told_once_for_each_version() -> None:
     given = Evidence(KEYS, tuple(kept), (inclusion, inclusion))
     assert list(unmet(given, {met})) == [Flaw("unmet", of=kept[3]), Flaw("unmet", of=inclusion.leaf)]
     assert list(unmet(given, {met, missed, inclusion.leaf.stream})) == []
+
+
+# Records beside one another.
+
+
+def record_ending_at(match: Match, version: int, salt: str | None = None) -> bytes:
+    """Record a match up to a version, with another salt of its last entry if one is given."""
+    *entries, last = (stored.e for stored in match.stored[:version])
+    return recorded(match, [*entries, last if salt is None else edited(last, salt=salt)])
+
+
+def test_records_of_one_table_agree_if_one_begins_the_other() -> None:
+    match = contested("kowah")
+    end = next(n for n, events in enumerate(match.decided, 1) if any(isinstance(event, Ended) for event in events))
+    length = len(match.stored)
+    assert end < length - 1
+    told = {version: record_ending_at(match, version) for version in (end, end + 1, length)}
+    forked = {version: record_ending_at(match, version, "A" * 22) for version in (end, end + 1, length)}
+    other = record_of(match_of("chinkway"))
+
+    def contradicted(*records: bytes) -> list[tuple[str, ...]]:
+        reports = [check(record, games.find(), Evidence(KEYS)) for record in records]
+        assert [report.fault for report in reports] == [None] * len(records)
+        flaws = list(contradictions((str(number), report) for number, report in enumerate(reports)))
+        assert {flaw.code for flaw in flaws} <= {"contradiction"}
+        return [flaw.files for flaw in flaws]
+
+    assert contradicted(told[length], told[end], other, told[end + 1], told[end]) == []
+    assert contradicted(told[length], forked[length]) == [("0", "1")]
+    assert contradicted(told[length], forked[end], told[end + 1]) == [("1", "2")]
+    assert contradicted(forked[end + 1], told[length]) == [("0", "1")]
+
+
+def test_a_record_that_ends_before_play_ended_in_another_is_no_beginning_of_it() -> None:
+    match = match_of("kowah")
+    first, *_ = match.stored
+    abandoned = Entry(
+        1,
+        f"table:{match.table}",
+        2,
+        match.entries()[0].at,
+        match.entries()[0].by,
+        Abandon(),
+        None,
+        None,
+        "A" * 22,
+        (Ended("abandoned", (None,) * len(match.at(1).players)), Opened(match.seed.hex(), ())),
+    )
+    reports = [
+        check(record, games.find(), Evidence(KEYS))
+        for record in (record_of(match), recorded(match, [first.e, msgspec.json.encode(abandoned)]))
+    ]
+    assert [report.fault for report in reports] == [None, None]
+    assert list(contradictions(zip("ab", reports, strict=True))) == [Flaw("contradiction", files=("b", "a"))]
+
+
+def test_a_record_that_is_wrong_by_itself_contradicts_no_other() -> None:
+    good = record_of(match_of("kowah"))
+    bad = good.replace(b'"kowah.dealt"', b'"kowah.dealz"', 1)
+    reports = [check(record, games.find(), Evidence(KEYS)) for record in (good, bad)]
+    assert list(contradictions(zip("ab", reports, strict=True))) == []

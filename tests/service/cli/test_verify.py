@@ -11,7 +11,7 @@ from service.audit.checkpoints import vouched
 from service.audit.transparency import Leaf
 from service.cli.verify import FEW
 from tests.laws.setups import TOY
-from tests.service.audit.records import OURS, THEIRS, Transparent, match_of, record_of
+from tests.service.audit.records import OURS, THEIRS, Transparent, edited, match_of, record_of, recorded
 from tests.service.cli.processes import Called, run
 from tests.sizes import sized
 
@@ -117,6 +117,20 @@ def test_evidence_of_a_table_that_was_withheld_is_named(called: Called, kept: Pa
     apart = called(*asked, "--other-tables")
     assert (apart.code, apart.printed.endswith("1 of 1 hold.\n"), "NOT GOOD" in apart.printed) == (0, True, False)
     assert apart.told == "Left aside what was kept of other tables: 2 versions\n"
+
+
+def test_two_records_of_one_table_that_do_not_agree_are_both_named(called: Called, kept: Path, tmp_path: Path) -> None:
+    match = match_of("kowah")
+    *entries, last = (stored.e for stored in match.stored)
+    (tmp_path / "told.ndjson").write_bytes(recorded(match, [*entries, last]))
+    (tmp_path / "also.ndjson").write_bytes(recorded(match, [*entries, edited(last, salt="A" * 22)]))
+    asked = ("verify", str(tmp_path), "--keys", str(kept / "keys.json"))
+    told = called(*asked)
+    both = f"{tmp_path / 'also.ndjson'} and {tmp_path / 'told.ndjson'}"
+    sentence = f"{both}: NOT GOOD: contradiction. {FAULTS['contradiction']}"
+    assert (told.code, told.printed.splitlines()[-2:]) == (1, [sentence, "2 of 2 hold."])
+    *_, flaw = map(json.loads, called(*asked, "--json").printed.splitlines())
+    assert (flaw["ok"], flaw["files"]) == (False, [str(tmp_path / "also.ndjson"), str(tmp_path / "told.ndjson")])
 
 
 def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called, kept: Path, tmp_path: Path) -> None:
