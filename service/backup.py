@@ -4,14 +4,18 @@ The file is gzip of lines of JSON, in this order:
 
     {"backup":1,"made":<UTC ms>,"secrets":{"<name>":"<hex>"},"archive":"<address>"|null}
                                                                            what the file is; keys only when asked for
+    {"leaf":{…}}                                                           the transparency log, first leaf first
     the lines of a stream's file in the archive (archive.py)               one stream after the other
     {"tombstone":"<stream>","says":"…"}                                    of a stream that lies in the archive
-    {"leaf":{…}}                                                           the transparency log, first leaf first
     {"key":"…","type":"hash","until":<UTC ms>|null,"value":[…]}            everything else, key by key
-    {"end":{"streams":n,"archived":n,"leaves":n,"keys":n}}                 that the file is whole
+    {"end":{"streams":n,"archived":n,"leaves":n,"keys":n},"sha256":"<hex>"}
+                                                                           that the file is whole: all lines before it
 
 How keys and their values are told says values.py. All that is restored is held to its form when the file is read
-through, before anything is written, and a text to the hash that a log of the same file has of it.
+through, before anything is written, a text to the hash that a log of the same file has of it, and a leaf to the head
+that its log has, or that the tombstone says. A leaf of an earlier version of an archived log, or of one that is not in
+the file, can't be held to anything here. The digest finds what was altered by accident; whoever means to can make it
+anew.
 
 It is made while the service runs. A log grows only, and each is copied to where it had got: all that was acknowledged
 before the backup began is in it. What was told and logged of a decision is read before the logs, and who sits where
@@ -25,8 +29,10 @@ import re
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, TypeAlias, cast
+from typing import Annotated, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, Raw
@@ -108,6 +114,7 @@ class _Leaf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: Counted
+    sha256: Hex256
 
 
 class _Event(msgspec.Struct):
@@ -156,18 +163,23 @@ class Backup:
 
     async def lines(self, head: Head) -> AsyncIterator[Line]:
         """Yield all lines; raise StoreDown."""
+        digest = sha256()
+        async for line in self._lines(head):
+            digest.update(line + b"\n")
+            yield line
+        yield _encode(_End(self.counted, digest.hexdigest()))
+
+    async def _lines(self, head: Head) -> AsyncIterator[Line]:
         yield _encode(head)
-        leaves = await self._number_of_leaves()
+        async for line in self._leaves():
+            yield line
         for early in (_TOLD, _DERIVED):
             async for line in self._keys(early.match):
                 yield line
         async for line in self._streams():
             yield line
-        async for line in self._leaves(leaves):
-            yield line
         async for line in self._keys(_is_late):
             yield line
-        yield _encode(_End(self.counted))
 
     async def _streams(self) -> AsyncIterator[Line]:
         for number in range(PARTITIONS):
@@ -201,11 +213,9 @@ class Backup:
             for line in lines_of(stream, entries):
                 yield line
 
-    async def _number_of_leaves(self) -> int:
+    async def _leaves(self) -> AsyncIterator[Line]:
         with answered():
-            return int(await self._redis.get(SIZE_KEY) or 0)
-
-    async def _leaves(self, number: int) -> AsyncIterator[Line]:
+            number = int(await self._redis.get(SIZE_KEY) or 0)
         for first in range(0, number, LEAVES):
             fields = [str(index) for index in range(first, min(number, first + LEAVES))]
             with answered():
@@ -252,6 +262,8 @@ class _Lines:
 
     def __init__(self, file: BinaryIO) -> None:
         self.number = 0
+        self._line = b""
+        self._digest = sha256()
         self._lines = lines_in(iter(lambda: file.read(PIECE), b""))
 
     def __iter__(self) -> Iterator[bytes]:
@@ -259,7 +271,15 @@ class _Lines:
 
     def __next__(self) -> bytes:
         self.number += 1
-        return next(self._lines)
+        if self.number > 1:
+            self._digest.update(self._line + b"\n")
+        self._line = next(self._lines)
+        return self._line
+
+    @property
+    def sha256(self) -> str:
+        """The digest (hex) of all lines before the last that was read."""
+        return self._digest.hexdigest()
 
 
 class _Held:
@@ -270,23 +290,40 @@ class _Held:
         self._names: set[str] = set()
         self._refs: dict[str, str] = {}
         self._texts: dict[str, tuple[str, int]] = {}
+        self._leaves: dict[str, list[tuple[Leaf, int]]] = {}
+        self._strange: list[str] = []
+        self._earlier = 0
+
+    @property
+    def unheld(self) -> int:
+        """How many leaves there was nothing to hold to."""
+        return self._earlier + sum(map(len, self._leaves.values()))
 
     def add_stream(self, stream: str, entries: Sequence[Stored]) -> None:
         self._name(keys_of(stream).stream)
+        for leaf, line in self._leaves.pop(stream, ()):
+            if leaf.version > len(entries) or entries[leaf.version - 1].h.hex() != leaf.head:
+                self._strange.append(f"a leaf, line {line}, that is not what its log says")
         keys_in(entries)
         self._refs.update((ref.id, ref.hash) for stored in entries for ref in _named_in(stored.e))
         self.counted.streams += 1
 
     def add_tombstone(self, told: _Tombstone) -> None:
         self._name(keys_of(told.tombstone).stream)
-        read_tombstone(told.tombstone, told.says.encode())
+        says = read_tombstone(told.tombstone, told.says.encode())
+        for leaf, line in self._leaves.pop(told.tombstone, ()):
+            self._earlier += leaf.version < says.version
+            if leaf.version > says.version or (leaf.version == says.version and leaf.head != says.head):
+                self._strange.append(f"a leaf, line {line}, that is not what the tombstone of its log says")
         self.counted.archived += 1
 
-    def add_leaf(self, leaf: Leaf) -> None:
-        keys_of(leaf.stream)
+    def add_leaf(self, leaf: Leaf, line: int) -> None:
+        if keys_of(leaf.stream).stream in self._names:
+            raise ValueError("a leaf stands after its log")
         if leaf.index != self.counted.leaves:
             raise ValueError(f"leaf {leaf.index} stands where leaf {self.counted.leaves} belongs")
         self._name(f"{leaf.stream}:{leaf.version}")
+        self._leaves.setdefault(leaf.stream, []).append((leaf, line))
         self.counted.leaves += 1
 
     def add_key(self, key: Key, line: int) -> None:
@@ -301,11 +338,14 @@ class _Held:
             self._texts[id_] = text.hash, line
         self.counted.keys += 1
 
-    def altered(self) -> int | None:
-        """Return the line of the first text that does not have the hash that a log has of it."""
-        return next(
-            (line for id_, (hashed, line) in self._texts.items() if self._refs.get(id_, hashed) != hashed), None
+    def strange(self) -> str | None:
+        """Return the first that is not what a log of the file has it to be: a leaf, or a text."""
+        texts = (
+            f"a text, line {line}, that is not the one its log names"
+            for id_, (hashed, line) in self._texts.items()
+            if self._refs.get(id_, hashed) != hashed
         )
+        return next(chain(self._strange, texts), None)
 
     def _name(self, name: str) -> None:
         if name in self._names:
@@ -324,7 +364,10 @@ def head_of(file: Path) -> Head:
 
 def items(file: Path) -> Iterator[Item]:
     """Yield all that a backup holds, checked; raise BackupUnfit where it is not whole, or not what was written."""
-    held = _Held()
+    return _items(file, _Held())
+
+
+def _items(file: Path, held: _Held) -> Iterator[Item]:
     with _read(file) as lines:
         next(lines, b"")
         for line in lines:
@@ -337,13 +380,10 @@ def items(file: Path) -> Iterator[Item]:
                     held.add_tombstone(tombstone)
                     yield tombstone
                 case _Leaf() as leaf:
-                    held.add_leaf(leaf.leaf)
+                    held.add_leaf(leaf.leaf, lines.number)
                     yield leaf
-                case _End(end):
-                    if end != held.counted or next(lines, None) is not None:
-                        raise BackupUnfit(f"{file} is not whole: it holds other than it says.")
-                    if (altered := held.altered()) is not None:
-                        raise BackupUnfit(f"{file} holds a text, line {altered}, that is not the one its log names.")
+                case _End() as end:
+                    _check_end(file, end, held, lines)
                     return
                 case key:
                     held.add_key(key, lines.number)
@@ -351,21 +391,33 @@ def items(file: Path) -> Iterator[Item]:
     raise BackupUnfit(f"{file} is not whole: it ends before its end.")
 
 
-def check(file: Path) -> tuple[Counted, set[str]]:
-    """Read a backup through; return what it holds and which files of the archive it names, or raise BackupUnfit."""
-    counted, paths = Counted(), set[str]()
-    for item in items(file):
-        match item:
-            case _Tombstone(stream, says):
-                counted.archived += 1
-                paths.add(read_tombstone(stream, says.encode()).path)
-            case _Leaf():
-                counted.leaves += 1
-            case tuple():
-                counted.streams += 1
-            case _:
-                counted.keys += 1
-    return counted, paths
+def _check_end(file: Path, told: _End, held: _Held, lines: _Lines) -> None:
+    """Raise BackupUnfit where a file that says that it ends here is not what its end says, or goes on."""
+    if told.end != held.counted:
+        raise BackupUnfit(f"{file} is not whole: it holds other than it says.")
+    if (strange := held.strange()) is not None:
+        raise BackupUnfit(f"{file} holds {strange}.")
+    if told.sha256 != lines.sha256:
+        raise BackupUnfit(f"{file} was altered: its lines do not have the digest that its end says.")
+    if next(lines, None) is not None:
+        raise BackupUnfit(f"{file} goes on after its end.")
+
+
+class Checked(NamedTuple):
+    """How much a backup holds, which files of the archive it names, and how many leaves nothing in it tells of."""
+
+    holds: Counted
+    paths: set[str]
+    unheld: int
+
+
+def check(file: Path) -> Checked:
+    """Read a backup through; raise BackupUnfit."""
+    held, paths = _Held(), set[str]()
+    for item in _items(file, held):
+        if isinstance(item, _Tombstone):
+            paths.add(read_tombstone(item.tombstone, item.says.encode()).path)
+    return Checked(held.counted, paths, held.unheld)
 
 
 def _told_by(line: bytes) -> "_Told":

@@ -94,7 +94,7 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     if wanted.without_archive and place.archive is not None:
         raise Unusable(f"--without-archive says that the archive is lost, and --archive that it is {place.archive}")
     try:
-        head, (holds, paths) = form.head_of(wanted.file), form.check(wanted.file)
+        head, (holds, paths, unheld) = form.head_of(wanted.file), form.check(wanted.file)
     except form.BackupUnfit as unfit:
         raise Unusable(str(unfit)) from None
     _heed_archive(place, wanted, head, holds)
@@ -107,6 +107,8 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
         _keep(head.secrets, wanted.keys)
     where = "were in the archive, which is lost" if wanted.without_archive else "are in the archive, where they were"
     say(f"The store holds {holds.streams} logs again; {holds.archived} {where}.")
+    if unheld:
+        say(f"{unheld} leaves of the transparency log were held to no log: what they tell of is not in the backup.")
     if place.archive is not None and head.archive not in {None, place.archive}:
         say(f"WARNING: The backup's archive was {head.archive}; there it is known who was erased since.", "bold yellow")
 
