@@ -391,7 +391,14 @@ def archive(
 
 @app.command(epilog=WHERE)
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="A new file, or a folder to make one in.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|FOLDER",
+            help="A new file, or a folder that is there, to make one in; what ends in / is a folder.",
+            callback=stated,
+        ),
+    ],
     data: Data = DEFAULT_DATA,
     redis: Redis = None,
     archive: ArchiveAt = None,

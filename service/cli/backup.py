@@ -42,9 +42,9 @@ NAMED: Final = 5
 
 
 class Wanted(NamedTuple):
-    """Where the backup goes, a file or a folder, and the folder of the secrets if they go with it."""
+    """Where the backup goes, a file or a folder, as it was said, and the folder of the secrets if they go with it."""
 
-    target: Path
+    target: str
     keys: Path | None
 
 
@@ -59,14 +59,8 @@ class Refill(NamedTuple):
 def backup(place: Place, wanted: Wanted) -> None:
     """Copy a store into a file, which it says on the error stream; raise Unusable or Failed."""
     secrets = {} if wanted.keys is None else _secrets(wanted.keys)
-    target = wanted.target.expanduser().absolute()
     now = utc_ms()
-    if target.is_dir():
-        target /= f"evenfold-{datetime.fromtimestamp(now / 1_000, UTC):%Y-%m-%dT%H-%M-%S}.backup.gz"
-    if target.exists():
-        raise Unusable(f"{target} is there already")
-    if not target.parent.is_dir():
-        raise Unusable(f"There is no folder {target.parent}")
+    target = _target(wanted.target, now)
     _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
     try:
         with draft_of(target) as file:
@@ -86,6 +80,20 @@ def backup(place: Place, wanted: Wanted) -> None:
     if made.damaged:
         some = ", ".join(made.damaged[:NAMED])
         raise Failed(f"{len(made.damaged)} logs are not in the backup, for they are damaged: {some}")
+
+
+def _target(said: str, now: int) -> Path:
+    """Return the file that a backup of this moment (UTC ms) goes to; raise Unusable."""
+    target = Path(said).expanduser().absolute()
+    if target.is_dir():
+        target /= f"evenfold-{datetime.fromtimestamp(now / 1_000, UTC):%Y-%m-%dT%H-%M-%S}.backup.gz"
+    elif os.path.basename(said) in {"", "."}:  # noqa: PTH119 a Path does not know any more that it ended in a slash
+        raise Unusable(f"There is no folder {target}")
+    if target.exists():
+        raise Unusable(f"{target} is there already")
+    if not target.parent.is_dir():
+        raise Unusable(f"There is no folder {target.parent}")
+    return target
 
 
 def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:

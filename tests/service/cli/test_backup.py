@@ -624,6 +624,11 @@ def test_a_store_that_is_filled_in_part_is_not_served(
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
     place = ("--redis", house.store)
     assert "There is no folder" in called("backup", str(tmp_path / "no" / "where"), *place).refusal
+    for folder in ("folder/", "folder/.", "folder//"):
+        refusal = called("backup", f"{tmp_path}/{folder}", *place).refusal
+        assert f"There is no folder {tmp_path / 'folder'}" in refusal
+        assert not (tmp_path / "folder").exists()
+    assert "it is empty" in called("backup", "", *place).refusal
     taken = tmp_path / "taken"
     taken.touch()
     assert "is there already" in called("backup", str(taken), *place).refusal
