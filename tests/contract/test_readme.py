@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from service.__main__ import app
 from tests.service.cli.processes import Server, serving
 from tests.tree import ROOT
 
@@ -77,6 +80,15 @@ def test_the_audit_of_the_readme_verifies_disputes_and_rules(shell: str, tmp_pat
     assert verified.endswith("\n1 of 1 hold.\n")
     [event] = json.loads(ruling)["events"]
     assert (event["type"], event["dispute"], event["verdict"]) == ("table.ruled", 1, "upheld")
+
+
+def test_the_command_line_is_listed_whole() -> None:
+    section = README.partition("\n## The command line\n")[2].partition("\n## ")[0]
+    rows = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+    listed = [name.removeprefix("evenfold ").split()[0] for row in rows for name in re.findall(r"`(.*?)`", row)]
+    commands = get_command(app)
+    assert isinstance(commands, TyperGroup)
+    assert {*listed} == commands.commands.keys()
 
 
 def said(shell: str, script: Sequence[str], server: Server) -> subprocess.CompletedProcess[str]:
