@@ -3,6 +3,7 @@
  *
  *     node verify.mjs RECORD KEYS [CHECKPOINTS]           prints what it finds; exit code 0 or 1, 2 if it can't look
  *     node verify.mjs RECORD --unsigned [CHECKPOINTS]     leaves signatures aside
+ *     node verify.mjs … --other-tables                    leaves checkpoints of other tables aside
  *     import { verify } from "./verify.mjs"               in a browser, or anywhere with Web Crypto
  *
  * It checks the lines, the chain of heads, the signature, checkpoints, texts, the commitment, every shuffle, and that
@@ -40,19 +41,31 @@ class Wrong extends Error {
  * Checks one record.
  *
  * record       its bytes, or its text if they were decoded strictly
- * keys         what /.well-known/evenfold-keys.json answers, or null to leave the signature aside
- * checkpoints  those that were kept, of this table or of others
+ * keys         what /.well-known/evenfold-keys.json answers, or null to leave signatures aside
+ * checkpoints  those that were kept of its table; with otherTables also of others, which are left aside
  *
  * Returns { ok: true, signed, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }; `signed`
- * says whether the signature was looked at. Throws an Error where nothing can be said of the record: Web Crypto is
- * missing, or keys or checkpoints are none.
+ * says whether the signature was looked at. Where a checkpoint is wrongly signed, or of a table that the record is not
+ * of, `ok` is false as well, and `flaws` has { stream, version, code, told } of each.
+ *
+ * Throws an Error where nothing can be said of the record: Web Crypto is missing, or keys or checkpoints are none.
  */
-export async function verify(record, keys = null, checkpoints = []) {
+export async function verify(record, keys = null, checkpoints = [], { otherTables = false } = {}) {
   if (subtle === undefined) {
     throw new Error("crypto.subtle is missing: browsers have it in secure contexts (https) alone, Node from 18 on");
   }
   const known = keys === null ? null : await imported(keys);
   expectCheckpoints(checkpoints);
+  const { sound, flaws } = await sifted(checkpoints, known);
+  const found = await told(record, known, sound);
+  if (found.ok && !otherTables) {
+    const others = sound.filter(({ stream }) => stream !== `table:${found.table}`);
+    flaws.push(...others.map((checkpoint) => flaw(checkpoint, "unmet", "The record is not of this table.")));
+  }
+  return flaws.length === 0 ? found : { ...found, ok: false, flaws };
+}
+
+async function told(record, known, checkpoints) {
   try {
     return { ok: true, signed: known !== null, ...(await checked(record, known, checkpoints)) };
   } catch (wrong) {
@@ -70,32 +83,14 @@ async function checked(record, keys, checkpoints) {
   if (lines.pop() !== "" || lines.length < 3) {
     throw new Wrong(1, "not_a_record", "A record is a header line, entries and a trailer line, each ended by a newline.");
   }
-  const codes = lines.map((_, index) => ({ 0: "header", [lines.length - 1]: "trailer" })[index] ?? "entry");
-  const values = lines.map((line, index) => parsed(line, index + 1, codes[index]));
-  const header = values[0];
-  const trailer = values[values.length - 1];
+  const header = parsed(lines[0], 1, "header");
   expectHeader(header);
-  expectTrailer(lines.length, trailer);
-
-  const entries = values.slice(1, -1);
-  const stream = entries[0].stream;
+  const { stream } = parsed(lines[1], 2, "entry");
   expect(typeof stream === "string" && /^table:[0-9a-hjkmnp-tv-z]{26}$/.test(stream), 2, "entry", "It names no table.");
-  let head = await sha256(tag(TAGS.head), stream);
-  const heads = [head];
-  for (const [index, entry] of entries.entries()) {
-    const line = index + 2;
-    expectMembers(line, "entry", entry, MEMBERS.entry);
-    expect(entry.log === 1 && entry.stream === stream && entry.version === index + 1, line, "order", "It does not follow.");
-    expect(index === 0 || entry.at >= entries[index - 1].at, line, "order", "It is older than the entry before.");
-    expect(typeof entry.salt === "string" && SALT.test(entry.salt), line, "entry", "The salt is not 128 bits in base64url.");
-    expect(entry.key === null || isHex(entry.key, 32), line, "entry", "The key is neither null nor 64 digits of hex.");
-    expect(entry.cause === null || (typeof entry.cause === "string" && CAUSE.test(entry.cause)), line, "entry",
-      "The cause is neither null nor a stream and a version.");
-    head = await sha256(tag(TAGS.head), head, lines[index + 1]);
-    heads.push(head);
-  }
+  const kept = checkpoints.filter((checkpoint) => checkpoint.stream === stream);
+  const { table, head, shuffles } = await followed(stream, lines.slice(1, -1), kept);
 
-  const table = seated(entries);
+  const version = lines.length - 2;
   const end = lines.length;
   expect(table.ended, end, "not_ended", "The log stops before play has ended.");
   expect(same(header.options, table.created.options), 1, "header", "The log has other options.");
@@ -105,78 +100,97 @@ async function checked(record, keys, checkpoints) {
     const hash = hex(await sha256(tag(TAGS.text), bytes(salt), text));
     expect(table.texts.delete(`${id} ${hash}`), 1, "text", "The log has no hash of a text.");
   }
-  expect(trailer.version === entries.length, end, "trailer", "The log has another length.");
+  const trailer = parsed(lines[end - 1], end, "trailer");
+  expectTrailer(end, trailer);
+  expect(trailer.version === version, end, "trailer", "The log has another length.");
   expect(trailer.head === hex(head), end, "chain", "The log chains up to another head.");
   expect(same(trailer.nonces, table.nonces), end, "trailer", "The players gave other nonces.");
   expect(trailer.seed === table.seed && trailer.seed === table.opened, end, "seed", "The seed differs.");
-
-  const seed = bytes(trailer.seed);
-  const commitment = await sha256(tag(TAGS.commit), sized(stream), seed);
-  expect(hex(commitment) === table.created.commitment, 2, "seed", "The seed is not the one that was committed to.");
-  const key = await hmac(seed, tag(TAGS.shuffle), sized(stream), ...trailer.nonces.map(sized));
-  let deal = 0;
-  for (const { line, c, order } of table.shuffles) {
-    if (c >= NUMBERS_PER_DEAL && c % NUMBERS_PER_DEAL === 0) deal++;
-    const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === deal;
-    expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${deal}, which is the next.`);
-    const again = await shuffled(key, printed(order, table.created.game), c);
-    expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
-  }
-
-  await checkSignature(keys, header.key, bytes(trailer.signature), end,
-    tag(TAGS.record), sized(stream), u64(trailer.version), head, await sha256(lines[0]));
-  const kept = checkpoints.filter((checkpoint) => checkpoint.stream === stream);
-  for (const { version, head: at_head, at, key: signer, signature } of kept) {
-    const line = Math.min(version, entries.length) + 1;
-    await checkSignature(keys, signer, bytes(signature), line,
-      tag(TAGS.checkpoint), sized(stream), u64(version), bytes(at_head), u64(at));
-    const there = version >= 1 && version <= entries.length && hex(heads[version]) === at_head;
-    expect(there, line, "checkpoint", "A checkpoint that was kept is not of this log.");
-  }
-  return { table: stream.slice("table:".length), version: entries.length, head: hex(head),
-    shuffles: table.shuffles.length, checkpoints: kept.length };
+  const code = await signatureFault(keys, header.key, bytes(trailer.signature),
+    tag(TAGS.record), sized(stream), u64(version), head, await sha256(lines[0]));
+  expect(code === null, end, code, FAULTS[code]);
+  // What is wrong in the log itself comes before what shows that it goes on.
+  expect(kept.every((one) => one.version <= version), end - 1, "checkpoint", "A checkpoint is of a later version.");
+  return { table: stream.slice("table:".length), version, head: hex(head), shuffles, checkpoints: kept.length };
 }
 
-/* What the neutral events of a log say. */
+/* Goes through the entries from the first on, so that what is wrong first is told. */
 
-function seated(entries) {
-  const table = { created: null, players: [], nonces: [], seed: null, opened: null, ended: false, shuffles: [],
-    texts: new Set() };
-  for (const [index, { events }] of entries.entries()) {
-    for (const event of events) {
-      switch (event.type) {
-        case "table.created":
-          Object.assign(table, { created: event, players: Array(event.seats).fill(null), nonces: Array(event.seats).fill("") });
-          break;
-        case "table.seeded":
-          table.seed = event.seed;
-          break;
-        case "table.seat_taken":
-          table.players[event.seat] = event.player;
-          table.nonces[event.seat] = event.nonce;
-          break;
-        case "table.seat_left":
-          table.players[event.seat] = null;
-          table.nonces[event.seat] = "";
-          break;
-        case "table.dispute_filed":
-        case "table.ruled":
-          if (event.text !== null) table.texts.add(`${event.text.id} ${event.text.hash}`);
-          break;
-        case "table.shuffled":
-          table.shuffles.push({ line: index + 2, c: event.c, order: event.order });
-          break;
-        case "table.ended":
-          table.ended = true;
-          break;
-        case "table.opened":
-          table.opened = event.seed;
-          break;
-      }
+async function followed(stream, lines, checkpoints) {
+  const table = { created: null, players: [], nonces: [], seed: null, opened: null, ended: false, texts: new Set() };
+  let head = await sha256(tag(TAGS.head), stream);
+  let [before, key, deal, count, fixed] = [0, null, 0, 0, null];
+  for (const [index, text] of lines.entries()) {
+    const [line, version] = [index + 2, index + 1];
+    const entry = parsed(text, line, "entry");
+    expectMembers(line, "entry", entry, MEMBERS.entry);
+    expect(entry.log === 1 && entry.stream === stream && entry.version === version, line, "order", "It does not follow.");
+    expectEntry(line, entry);
+    expect(entry.at >= before, line, "order", "It is older than the entry before.");
+    before = entry.at;
+    head = await sha256(tag(TAGS.head), head, text);
+    const shuffles = happened(table, entry.events);
+    if (version === 1) {
+      await expectCommitted(stream, table);
+      fixed = [table.created, table.seed];
+    }
+    if (shuffles.length > 0) fixed[2] ??= [...table.nonces];
+    const [created, seed, nonces] = fixed;
+    expect(table.created === created && table.seed === seed, line, "entry", "It opens the table once more.");
+    expect(nonces === undefined || same(table.nonces, nonces), line, "entry", "It seats somebody after a shuffle.");
+    for (const { c, order } of shuffles) {
+      if (c >= NUMBERS_PER_DEAL && c % NUMBERS_PER_DEAL === 0) deal++;
+      const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === deal;
+      expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${deal}, which is the next.`);
+      key ??= await hmac(bytes(seed), tag(TAGS.shuffle), sized(stream), ...nonces.map(sized));
+      const again = await shuffled(key, printed(order, table.created.game), c);
+      expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
+      count++;
+    }
+    const met = checkpoints.every((one) => one.version !== version || one.head === hex(head));
+    expect(met, line, "checkpoint", "A checkpoint that was kept is not of this log.");
+  }
+  return { table, head, shuffles: count };
+}
+
+async function expectCommitted(stream, { created, seed }) {
+  expect(created !== null && seed !== null, 2, "entry", "The first entry opens no table.");
+  const commitment = isHex(seed, 32) ? hex(await sha256(tag(TAGS.commit), sized(stream), bytes(seed))) : null;
+  expect(commitment === created.commitment, 2, "seed", "The seed is not the one that was committed to.");
+}
+
+/* Takes up what the neutral events of an entry say, and returns its shuffles. */
+
+function happened(table, events) {
+  for (const event of events) {
+    switch (event.type) {
+      case "table.created":
+        Object.assign(table, { created: event, players: Array(event.seats).fill(null), nonces: Array(event.seats).fill("") });
+        break;
+      case "table.seeded":
+        table.seed = event.seed;
+        break;
+      case "table.seat_taken":
+        table.players[event.seat] = event.player;
+        table.nonces[event.seat] = event.nonce;
+        break;
+      case "table.seat_left":
+        table.players[event.seat] = null;
+        table.nonces[event.seat] = "";
+        break;
+      case "table.dispute_filed":
+      case "table.ruled":
+        if (event.text !== null) table.texts.add(`${event.text.id} ${event.text.hash}`);
+        break;
+      case "table.ended":
+        table.ended = true;
+        break;
+      case "table.opened":
+        table.opened = event.seed;
+        break;
     }
   }
-  expect(table.created !== null && table.seed !== null, 2, "entry", "The first entry opens no table.");
-  return table;
+  return events.filter(({ type }) => type === "table.shuffled");
 }
 
 /* Shuffles: a pack, or a part of one, is shuffled from its printed order, copies side by side. */
@@ -247,12 +261,29 @@ function expectCheckpoints(checkpoints) {
   }
 }
 
-async function checkSignature(known, id, signature, line, ...message) {
-  if (known === null) return;
+/* The checkpoints that are signed, of whatever table, and what is wrong with the others. */
+
+async function sifted(checkpoints, known) {
+  const [sound, flaws] = [[], []];
+  for (const checkpoint of checkpoints) {
+    const { stream, version, head, at, key, signature } = checkpoint;
+    const code = await signatureFault(known, key, bytes(signature),
+      tag(TAGS.checkpoint), sized(stream), u64(version), bytes(head), u64(at));
+    if (code === null) sound.push(checkpoint);
+    else flaws.push(flaw(checkpoint, code, FAULTS[code]));
+  }
+  return { sound, flaws };
+}
+
+const flaw = ({ stream, version }, code, told) => ({ stream, version, code, told });
+
+const FAULTS = { unknown_key: "The key is not among those given.", signature: "The signature is not that of the key." };
+
+async function signatureFault(known, id, signature, ...message) {
+  if (known === null) return null;
   const key = known.get(id);
-  expect(key !== undefined, line, "unknown_key", "The key is not among those given.");
-  const good = await subtle.verify("Ed25519", key, signature, joined(message));
-  expect(good, line, "signature", "The signature is not that of the key.");
+  if (key === undefined) return "unknown_key";
+  return (await subtle.verify("Ed25519", key, signature, joined(message))) ? null : "signature";
 }
 
 /* Lines. */
@@ -279,6 +310,13 @@ function expectHeader(header) {
     expectMembers(1, "header", text, MEMBERS.text);
     expect(isHex(text.salt, 16) && typeof text.text === "string", 1, "header", "A text or its salt is none.");
   }
+}
+
+function expectEntry(line, { key, cause, salt }) {
+  expect(typeof salt === "string" && SALT.test(salt), line, "entry", "The salt is not 128 bits in base64url.");
+  expect(key === null || isHex(key, 32), line, "entry", "The key is neither null nor 64 digits of hex.");
+  expect(cause === null || (typeof cause === "string" && CAUSE.test(cause)), line, "entry",
+    "The cause is neither null nor a stream and a version.");
 }
 
 function expectTrailer(line, trailer) {
@@ -339,7 +377,8 @@ async function hmac(secret, ...parts) {
 
 /* On the command line of Node. */
 
-const USAGE = "Usage: node verify.mjs RECORD KEYS [CHECKPOINTS]; --unsigned in the place of KEYS leaves signatures aside";
+const USAGE = "Usage: node verify.mjs RECORD KEYS [CHECKPOINTS] [--other-tables]; " +
+  "--unsigned in the place of KEYS leaves signatures aside";
 
 /* Tells whether Node was started with this file, whatever its name is, also by a link; else it was imported. */
 
@@ -359,17 +398,18 @@ async function isStarted() {
 async function main(given) {
   const options = given.filter((argument) => argument.startsWith("--"));
   const files = given.filter((argument) => !options.includes(argument));
-  const unsigned = options.includes("--unsigned");
-  if (unsigned) files.splice(1, 0, null);
-  if (options.some((option) => option !== "--unsigned") || files.length < 2 || files.length > 3 || files[0] === null) {
+  const known = options.every((option) => option === "--unsigned" || option === "--other-tables");
+  const keyless = options.includes("--unsigned");
+  if (!known || files.length < (keyless ? 1 : 2) || files.length > (keyless ? 2 : 3)) {
     console.error(USAGE);
     return 2;
   }
   try {
     const { readFileSync } = await import("node:fs");
-    const [record, keys, checkpoints] = files.map((file) => (file === null ? null : readFileSync(file)));
-    const kept = String(checkpoints ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
-    const found = await verify(record, keys === null ? null : JSON.parse(keys), kept);
+    const [record, ...evidence] = files.map((file) => readFileSync(file));
+    const keys = keyless ? null : JSON.parse(evidence.shift());
+    const kept = String(evidence[0] ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const found = await verify(record, keys, kept, { otherTables: options.includes("--other-tables") });
     console.log(JSON.stringify(found));
     return found.ok ? 0 : 1;
   } catch (error) {

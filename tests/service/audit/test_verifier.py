@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Raw
 
 from service import games
 from service.audit.checking import Evidence, check
@@ -30,6 +31,7 @@ from tests.service.audit.records import (
     WRITTEN,
     contested,
     edited,
+    events_of,
     match_of,
     record_of,
     recorded,
@@ -92,6 +94,19 @@ def called(*arguments: Path | str, verifier: Path = VERIFIER) -> subprocess.Comp
 
 def kept(match: Match, version: int) -> Checkpoint:
     return vouched(f"table:{match.table}", version, match.stored[version - 1].h, 5, OURS)
+
+
+def shuffled_at(match: Match) -> int:
+    """Return the version at which the first pack is shuffled."""
+    return next(stored.version for stored in match.stored if b'"c":65536' in stored.e)
+
+
+def with_two_cards_swapped(match: Match) -> list[bytes]:
+    """Return the entries, with the first two cards of the first pack in the other order."""
+    entries, place = [stored.e for stored in match.stored], shuffled_at(match) - 1
+    first, second = re.findall(rb'"c":65536,"order":\["(..)","(..)"', entries[place])[0]
+    entries[place] = entries[place].replace(b'["%b","%b"' % (first, second), b'["%b","%b"' % (second, first), 1)
+    return entries
 
 
 @NEEDS_NODE
@@ -210,10 +225,6 @@ def test_what_a_forger_does_is_named(verified: Verified) -> None:
     record = record_of(match)
     lines = record.splitlines(keepends=True)
     seed = match.seed.hex().encode()
-    dealt = next(place for place, e in enumerate(entries) if b'"c":65536' in e)
-    first, second = re.findall(rb'"c":65536,"order":\["(..)","(..)"', entries[dealt])[0]
-    swapped = [*entries]
-    swapped[dealt] = swapped[dealt].replace(b'["%b","%b"' % (first, second), b'["%b","%b"' % (second, first), 1)
     forged = {
         "order": (b"".join([*lines[:9], lines[10], lines[9], *lines[11:]]), []),
         "not_ended": (b"".join([*lines[:-2], lines[-1]]), []),
@@ -221,7 +232,7 @@ def test_what_a_forger_does_is_named(verified: Verified) -> None:
         "chain": (b"".join([*lines[:6], edited(lines[6][:-1], salt="A" * 22) + b"\n", *lines[7:]]), []),
         "header": (b"".join([lines[0].replace(b'"player0"', b'"player9"'), *lines[1:]]), []),
         "trailer": (b"".join([*lines[:-1], lines[-1].replace(b'"nonces":["', b'"nonces":["x')]), []),
-        "shuffle": (recorded(match, swapped), []),
+        "shuffle": (recorded(match, with_two_cards_swapped(match)), []),
         "text": (record_of(match).replace(b'"texts":[]', b'"texts":[%b]' % msgspec.json.encode(WRITTEN), 1), []),
         "signature": (b"".join([*lines[:-1], record_of(match, THEIRS).splitlines(keepends=True)[-1]]), []),
         "checkpoint": (record, [vouched(f"table:{match.table}", 3, other.stored[2].h, 1, OURS)]),
@@ -261,6 +272,51 @@ def _files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @NEEDS_NODE
+def test_the_first_entry_that_is_wrong_is_told_before_checkpoints_of_later_versions(verified: Verified) -> None:
+    match = match_of("kowah")
+    stream, length, dealt = f"table:{match.table}", len(match.stored), shuffled_at(match)
+    wrong = recorded(match, with_two_cards_swapped(match))
+    asked = [[vouched(stream, version, bytes(32), 5, OURS)] for version in (dealt - 1, dealt, dealt + 1, length + 1)]
+    asked.append([msgspec.structs.replace(kept(match, 2), version=3)])
+    found = verified(*((wrong, PUBLISHED, checkpoints) for checkpoints in asked))
+    assert [(one["code"], one["line"]) for one in found] == [("checkpoint", dealt), *[("shuffle", dealt + 1)] * 4]
+    assert "flaws" in found[-1]
+    (late,) = verified((record_of(match), PUBLISHED, asked[3]))
+    assert (late["code"], late["line"]) == ("checkpoint", length + 1)
+
+
+@NEEDS_NODE
+def test_each_checkpoint_is_signed_and_of_the_table(verified: Verified) -> None:
+    match, other = match_of("kowah"), vouched(f"table:{'1' * 26}", 3, bytes(32), 5, OURS)
+    edits = ({"stream": f"table:{'1' * 26}"}, {"version": 3}, {"head": "1" * 64}, {"at": 6}, {"key": THEIRS.id})
+    forged = [msgspec.structs.replace(kept(match, 2), **edit) for edit in edits]
+    unknown = msgspec.structs.replace(kept(match, 2), key="0" * 16)
+    found, unmet = verified(
+        (record_of(match), PUBLISHED, [*forged, unknown, kept(match, 4)]),
+        (record_of(match), PUBLISHED, [other, kept(match, 4)]),
+    )
+    assert (found["ok"], found["checkpoints"]) == (False, 1)
+    told = [(flaw["stream"], flaw["version"], flaw["code"]) for flaw in found["flaws"]]
+    assert told == [*((one.stream, one.version, "signature") for one in forged), (unknown.stream, 2, "unknown_key")]
+    assert (unmet["ok"], unmet["checkpoints"]) == (False, 1)
+    assert [(flaw["stream"], flaw["version"], flaw["code"]) for flaw in unmet["flaws"]] == [(other.stream, 3, "unmet")]
+
+
+@NEEDS_NODE
+def test_a_table_is_opened_once_and_nobody_sits_down_after_a_shuffle(verified: Verified) -> None:
+    """Else a seed that was not committed to, or a nonce that suits, could make the shuffles."""
+    match = match_of("kowah")
+    entries = [stored.e for stored in match.stored]
+    created, seeded, *_ = events_of(entries[0])
+    another = Raw(bytes(seeded).replace(match.seed.hex().encode(), b"0" * 64))
+    taken = Raw(b'{"type":"table.seat_taken","seat":0,"player":"player0","nonce":"another","bot":null}')
+    last = events_of(entries[-1])
+    forged = [[*entries[:-1], edited(entries[-1], events=(more, *last))] for more in (created, another, taken)]
+    found = verified(*((recorded(match, one), PUBLISHED, []) for one in forged))
+    assert [(one["code"], one["line"]) for one in found] == [("entry", len(entries) + 1)] * 3
+
+
+@NEEDS_NODE
 def test_it_runs_on_the_command_line(files: Path) -> None:
     for name, code in (("good", 0), ("bad", 1)):
         told = called(files / name, files / "keys", files / "kept")
@@ -282,6 +338,16 @@ def test_it_does_nothing_where_it_is_imported(files: Path, tmp_path: Path) -> No
     (tmp_path / "verify.mjs").write_text(f"import {json.dumps(VERIFIER.as_uri())};")
     told = called(files / "bad", files / "keys", verifier=tmp_path / "verify.mjs")
     assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+
+
+@NEEDS_NODE
+def test_checkpoints_of_other_tables_are_left_aside_where_that_is_said(files: Path, tmp_path: Path) -> None:
+    other = vouched(f"table:{'1' * 26}", 3, bytes(32), 5, OURS)
+    (tmp_path / "kept").write_bytes((files / "kept").read_bytes() + msgspec.json.encode(other) + b"\n")
+    for options, code in (((), 1), (("--other-tables",), 0)):
+        told = called(files / "good", files / "keys", tmp_path / "kept", *options)
+        found = json.loads(told.stdout)
+        assert (told.returncode, found["ok"], found["checkpoints"]) == (code, code == 0, 1), told
 
 
 @NEEDS_NODE
