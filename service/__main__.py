@@ -367,7 +367,10 @@ def archive(
     redis: Redis = None,
     archive: ArchiveAt = None,
     older_than: Annotated[
-        str, typer.Option(metavar="TIME", help="Leave a table that something was added to since: 30d, 12h, 45m.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Leave a table that something was added to since: 30d, 12h, 45m, 1m at least."
+        ),
     ] = "30d",
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only say what would go.")] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Tell what came of it as JSON.")] = False,

@@ -68,7 +68,7 @@ class Told(msgspec.Struct):
 def archive(place: Place, wanted: Wanted, modules: Sequence[str]) -> int:
     """Archive what has rested long enough; return the exit code. Raise Unusable or Failed."""
     if not 0 < span_ms(wanted.older_than) <= LONGEST_MS:
-        raise Unusable(f"{wanted.older_than!r} is no time that a table has rested: write 30d, 12h or 45m")
+        raise Unusable(f"{wanted.older_than!r} is no time that a table has rested: write 30d, 12h or 45m, 1m to 36500d")
     if place.archive is None:
         raise Unusable(NOWHERE)
     told = asyncio.run(_archived(place, Archive(place.archive), wanted, found(modules)))

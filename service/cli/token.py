@@ -48,7 +48,7 @@ def _scopes(names: Sequence[str]) -> tuple[Scope, ...]:
 def _life_ms(text: str) -> int:
     life_ms = span_ms(text)
     if not 0 < life_ms <= LONGEST_MS:
-        raise Unusable(f"{text!r} is no time until a token expires: write 30d, 12h or 45m, at most 36500d")
+        raise Unusable(f"{text!r} is no time until a token expires: write 30d, 12h or 45m, 1m to 36500d")
     return life_ms
 
 

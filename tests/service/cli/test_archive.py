@@ -91,7 +91,9 @@ def test_a_shorter_window_is_the_operators_word(
         (("--archive", "file:relative"), "malformed"),
         (("--archive", "s3://key:secret@bucket"), "malformed"),
         (("--archive", "file:///nowhere/at/all"), "there is no such folder"),
-        (("--archive", "file:///tmp", "--older-than", "0d"), "'0d' is no time"),
+        (("--archive", "file:///tmp", "--older-than", "0m"), "'0m' is no time"),
+        (("--archive", "file:///tmp", "--older-than", "0d"), "write 30d, 12h or 45m, 1m to 36500d"),
+        (("--archive", "file:///tmp", "--older-than", "36501d"), "write 30d, 12h or 45m, 1m to 36500d"),
         (("--archive", "file:///tmp", "--older-than", "soon"), "'soon' is no time"),
     ],
 )
