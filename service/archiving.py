@@ -44,6 +44,13 @@ class Moved(NamedTuple):
     size: int = 0
 
 
+class Lost(NamedTuple):
+    """Streams whose files an archive lacks, and whether these are all there are: then it is another archive."""
+
+    streams: list[str]
+    all_of_them: bool
+
+
 class _At(msgspec.Struct):
     at: int
 
@@ -101,7 +108,7 @@ class Archiving:
         await self.unlink(stream)
         return Moved(fate, len(entries), len(file))
 
-    async def lacking(self) -> list[str]:
+    async def lost(self) -> Lost:
         """Return the streams whose file, as the store's tombstone names it, the archive does not have.
 
         Raise ArchiveAway or StoreDown.
@@ -110,7 +117,8 @@ class Archiving:
         async for stream, tombstone in Walk(self._log).tombstones():
             with suppress(Broken):  # Whoever considers the stream meets it again.
                 paths[read_tombstone(stream, tombstone).path] = stream
-        return sorted(paths[path] for path in await self._archive.lacking(paths))
+        lacking = await self._archive.lacking(paths)
+        return Lost(sorted(paths[path] for path in lacking), all_of_them=0 < len(lacking) == len(paths))
 
     async def read(self, stream: str) -> list[Stored]:
         """Return all that the store has of a stream; raise Broken, StoreDown."""

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from service.archive import Archive
-from service.archiving import Archiving, Moved
+from service.archiving import Archiving, Lost, Moved
 from service.auth.accounts import Accounts
 from service.cli.erase import erasing
 from service.cli.games import found
@@ -46,9 +46,11 @@ class Wanted(NamedTuple):
 class Told(msgspec.Struct):
     """What came of it: tables and the bytes of their files that went, tables by why they stay, streams left alone.
 
-    `there` had gone before; `failed` are those whose log or copy is damaged, or whose game is not known here.
-    `erased` are the erased accounts that the archive did not know of; `again` those that the archive alone knew of, and
-    that are erased in the store now; `unerased` those whom this user may not erase there.
+    `there` had gone before; `failed` are those whose log or copy is damaged, or whose game is not known here; `lost`
+    those that went, and of which the archive does not have the file.
+
+    `erased` are the erased accounts that the archive did not know of; `again` those that it alone knew of, and that are
+    erased in the store now; `unerased` those whom this user may not erase there.
     """
 
     archived: int = 0
@@ -62,6 +64,7 @@ class Told(msgspec.Struct):
     erased: int = 0
     again: int = 0
     unerased: list[str] = []
+    lost: list[str] = []
     dry_run: bool = False
 
 
@@ -74,7 +77,7 @@ def archive(place: Place, wanted: Wanted, modules: Sequence[str]) -> int:
     told = asyncio.run(_archived(place, Archive(place.archive), wanted, found(modules)))
     with printing():
         _tell(told, wanted)
-    return 1 if told.failed or told.unerased else 0
+    return 1 if told.failed or told.unerased or told.lost else 0
 
 
 def restore(place: Place, table: str) -> None:
@@ -113,8 +116,7 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
         log = Log(redis, archive=archive)
         try:
             archiving = Archiving(redis, log, archive, games, before)
-            _refuse(await archiving.lacking(), archive)
-            told = Told(dry_run=wanted.dry_run)
+            told = Told(lost=_lost(await archiving.lost(), archive), dry_run=wanted.dry_run)
             if not wanted.dry_run:
                 told.erased = await tell(Accounts(redis), archive)
                 await _erase(erasing(redis, log, games, None), await archive.erased(), told)
@@ -130,13 +132,14 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
             await log.close()
 
 
-def _refuse(lacking: list[str], archive: Archive) -> None:
-    """Raise Unusable if an archive lacks the files of these streams: most likely it is not where they went."""
-    if lacking:
+def _lost(lost: Lost, archive: Archive) -> list[str]:
+    """Return the streams whose files an archive lacks; raise Unusable if it has none: it is not where they went."""
+    if lost.all_of_them:
         raise Unusable(
-            f"The archive at {archive.address} lacks the files of {len(lacking)} logs that the store has no more, such"
-            f" as {lacking[0]}: name the archive where they are, or put the files back"
+            f"The archive at {archive.address} has none of the files of {len(lost.streams)} logs that the store has no"
+            f" more, such as {lost.streams[0]}: name the archive where they are, or put the files back"
         )
+    return lost.streams
 
 
 async def _erase(erasing: Erasing, erased: set[str], told: Told) -> None:
@@ -157,7 +160,8 @@ async def _erase(erasing: Erasing, erased: set[str], told: Told) -> None:
 async def _all(log: Log, archiving: Archiving, told: Told) -> Told:
     """Consider every table, one after the other."""
     fates = Counter[str]()
-    tables = await Walk(log).tables()
+    lost = set(told.lost)
+    tables = [stream for stream in await Walk(log).tables() if stream not in lost]
     columns = (TextColumn("Tables"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("Tables", total=len(tables))
@@ -199,6 +203,11 @@ def _tell(told: Told, wanted: Wanted) -> None:
             f"{len(told.unerased)} accounts that the archive knows as erased are not erased in the store: start the"
             f" service with this archive, or erase {some}",
             "bold yellow",
+        )
+    if told.lost:
+        some = ", ".join(told.lost[:NAMED])
+        say(
+            f"{len(told.lost)} tables are lost, for the archive lacks their files: {some}; put them back", "bold yellow"
         )
     if told.failed:
         some = "; ".join(told.failed[:NAMED])

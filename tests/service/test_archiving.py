@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from service import games
 from service.archive import Archive, keys_in, packed, path_of, tombstone_of
-from service.archiving import Archiving, Moved
+from service.archiving import Archiving, Lost, Moved
 from service.errors import ArchiveAway, NotFound
 from service.ids import new_id
 from service.log import Log
@@ -247,15 +247,16 @@ async def test_a_place_that_lacks_the_file_of_a_tombstone_is_told_from_one_that_
 ) -> None:
     made, _ = parts
     async with archiving(valkey_url, tmp_path / "other", NOW) as (elsewhere, _):
-        assert await elsewhere.lacking() == []
+        assert await elsewhere.lost() == Lost([], all_of_them=False)
         await made.consider(STREAM)
-        assert (await made.lacking(), await elsewhere.lacking()) == ([], [STREAM])
+        assert (await made.lost()).streams == []
+        assert await elsewhere.lost() == Lost([STREAM], all_of_them=True)
         await store.set(KEYS.tombstone, b"unreadable")
-        assert await elsewhere.lacking() == []
+        assert (await elsewhere.lost()).streams == []
     (tmp_path / "archive").rename(tmp_path / "away")
     await store.set(KEYS.tombstone, tombstone_of(STREAM, MATCH.stored[-1]))
     with pytest.raises(ArchiveAway):
-        await made.lacking()
+        await made.lost()
 
 
 async def test_a_place_that_is_away_keeps_the_stream_in_the_store(

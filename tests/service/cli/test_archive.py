@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.archive import path_of
 from service.cli.archive import Told
 from service.parts import Sources
 from service.streams import keys_of, table_stream
@@ -114,14 +115,34 @@ def test_another_archive_than_that_of_the_store_is_refused(
         before = {key: client.dump(key) for key in client.scan_iter()}
         for more in ((), ("--dry-run",), ("--older-than", "1m")):
             refusal = called("archive", "--redis", valkey_url, "--archive", other.as_uri(), *more).refusal
-            assert f"The archive at {other.as_uri()} lacks the files of 2 logs" in refusal
+            assert f"The archive at {other.as_uri()} has none of the files of 2 logs" in refusal
             assert f"such as table:{min(tables[:2])}: name the archive where they are" in refusal
         assert {key: client.dump(key) for key in client.scan_iter()} == before
         assert list(other.iterdir()) == []
-        (file,) = there.rglob(f"*{tables[1]}*")
-        file.unlink()
-        refusal = called("archive", "--redis", valkey_url, "--archive", there.as_uri()).refusal
-        assert f"lacks the files of 1 logs that the store has no more, such as table:{tables[1]}:" in refusal
+
+
+def test_a_file_that_is_lost_is_named_and_everything_else_goes_on(
+    called: Called, tables: list[str], valkey_url: str, tmp_path: Path
+) -> None:
+    there = tmp_path / "archive"
+    place = ("--redis", valkey_url, "--archive", there.as_uri())
+    assert called("archive", *place).code == 0
+    assert called("restore", tables[0], *place).code == 0
+    (there / "erased").mkdir()
+    for table in (tables[0], tables[1]):
+        (file,) = there.rglob(f"*{table}*")
+        file.rename(tmp_path / table)
+    refusal = called("archive", *place).refusal
+    assert f"has none of the files of 1 logs that the store has no more, such as table:{tables[1]}:" in refusal
+    (tmp_path / tables[1]).rename(there / path_of(table_stream(tables[1]), 2))
+    assert called("archive", *place).code == 0
+    (there / path_of(table_stream(tables[1]), 2)).unlink()
+    named = called("archive", *place, "--older-than", "1m", "--json")
+    assert (named.code, told(named.printed).there, told(named.printed).lost) == (1, 1, [table_stream(tables[1])])
+    assert f"1 tables are lost, for the archive lacks their files: table:{tables[1]}; put them" in named.told
+    # In the place of one that is lost for good.
+    (there / path_of(table_stream(tables[1]), 2)).touch()
+    assert called("archive", *place).code == 0
 
 
 def test_a_restored_table_must_be_one(called: Called, valkey_url: str) -> None:
