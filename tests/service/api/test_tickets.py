@@ -15,7 +15,7 @@ from tests.served import Person, served
 from tests.service.api.conftest import Company
 
 ROUTES = endpoints(games.find())
-# That a WebSocket opens with one, by its handshake, is in test_socket.py.
+# That a WebSocket opens with one, by its handshake, is in sockets/test_opening.py.
 STREAMS = [
     route
     for route in ROUTES

@@ -25,7 +25,7 @@ from service.live import Live
 from tests.logs import stopped
 from tests.raw import RawLine, line
 from tests.served import Person, served
-from tests.service.api.test_socket import await_that, bearing, handshake, masked, path_of, somebody
+from tests.service.api.sockets.conftest import await_that, bearing, handshake, masked, path_of, somebody
 from tests.sizes import sized
 from tests.sockets import opened
 
@@ -147,12 +147,6 @@ def code_of(raw: RawLine) -> int:
 
 def watching(table: str) -> bytes:
     return json.dumps({"watch": {"table": table}}).encode()
-
-
-@pytest.fixture
-def table(ada: Person) -> str:
-    opened_table: str = ada.post("/v1/chinkway/tables").json()["table"]
-    return opened_table
 
 
 # --- Frames ---
