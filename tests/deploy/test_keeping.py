@@ -3,6 +3,7 @@
 import gzip
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from service.streams import keys_of, table_stream
 from tests.archives import LONG_AGO
 from tests.deploy.store import Deployed, deployed
 from tests.served import Person, served
-from tests.service.cli.processes import run
+from tests.service.cli.processes import run, until
 from tests.sizes import CI
 from tests.stores import BINARIES
 
@@ -82,3 +83,35 @@ def test_the_archivist_names_whom_the_archive_alone_knows_as_erased(store: Deplo
     backup = run("backup", str(tmp_path / "backup.gz"), EVENFOLD_REDIS_URL=store.url("operator"))
     assert backup.returncode == 0
     assert b'"archive":"%s"' % place[1].encode() in gzip.decompress((tmp_path / "backup.gz").read_bytes())
+
+
+def test_what_was_erased_is_in_the_files_of_the_store_until_the_operator_has_them_rewritten(
+    store: Deployed, tmp_path: Path
+) -> None:
+    written = "He peeked into my hand."
+    with served(store.url("evenfold"), tmp_path / "keys") as url:
+        ada = Person(url, "Adamantine")
+        table = ada.post(TABLES, {"seats": 2, "bots": ["steady"]}).json()["table"]
+        ada.post(f"{TABLES}/{table}/seats", {"seat": 0})
+        dispute = {"first": 1, "last": 2, "reason": "other", "text": written}
+        assert ada.post(f"{TABLES}/{table}/disputes", dispute).status_code == 201
+        assert ada.delete("/v1/me").status_code == 204
+        ada.http.close()
+    before = in_the_files(tmp_path / "store", written, "Adamantine")
+    with store.client("operator") as operator:
+        operator.bgrewriteaof()
+        until(
+            lambda: not any(operator.info("persistence")[f"aof_rewrite_{how}"] for how in ("in_progress", "scheduled"))
+        )
+        assert operator.info("persistence")["aof_last_bgrewrite_status"] == "ok"
+    until(lambda: not any(in_the_files(tmp_path / "store", written, "Adamantine")))
+    assert before == [True, True]
+
+
+def in_the_files(folder: Path, *texts: str) -> list[bool]:
+    """Tell which of these texts are in the files of a store's log."""
+    files = b""
+    for path in (folder / "appendonlydir").iterdir():
+        with suppress(FileNotFoundError):  # The server removes what it has rewritten.
+            files += path.read_bytes()
+    return [text.encode() in files for text in texts]
