@@ -97,7 +97,7 @@ def _looks(route: Endpoint, moment: Moment) -> Iterator[Call]:
         yield from (Call("GET", f"{path}?at={at}&as={eyes}") for at, eyes in product(given["at"], given["as"]))
     for media in route.media:
         if media == EVENT_STREAM:
-            continue  # It has no end; tests/laws/test_streams.py holds of streams what holds of answers.
+            continue  # It has no end; pairs.py compares streams beside answers.
         yield Call("GET", f"{path}?{base}" if base else path, (("Accept", media),))
 
 
