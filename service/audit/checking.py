@@ -265,6 +265,8 @@ class _Check:
             raise
         except Exception as error:  # A record may ask for anything: whatever stops the rules is no decision.
             raise _Found(Fault(line, entry.version, "refused")) from error
+        if not _is_named(table, by):
+            raise _Found(Fault(line, entry.version, "entry"))
         return named_by(by, events), events
 
     def _conclude(self, table: AnyTable) -> None:
@@ -294,6 +296,12 @@ class _Check:
             raise _Found(Fault(1, None, "unknown_key"))
         if not is_signed(public, signed(table, header_line), signature):
             raise _Found(Fault(last, None, "signature"))
+
+
+def _is_named(table: AnyTable, by: By) -> bool:
+    """Tell whether who asked has an account's id, or sits there by the name that the rules have given a bot."""
+    seated = table.players[by.seat] if by.seat is not None else None
+    return is_id(by.player or "") or (seated is not None and seated.bot is not None)
 
 
 def _check_texts(table: AnyTable, texts: Sequence[Text]) -> None:

@@ -21,9 +21,13 @@ const TAGS = { head: "evenfold/head/1", commit: "evenfold/commit/1", shuffle: "e
 const NUMBERS_PER_DEAL = 65536;
 
 const SALT = /^[A-Za-z0-9_-]{22}$/;
+const ID = /^[0-9a-hjkmnp-tv-z]{26}$/;
+const BOT = /^bot:[a-z][a-z0-9_]*\/[0-9]+#[0-7]$/;
 const CAUSE = /^(table|tournament):[0-9a-hjkmnp-tv-z]{26}:[1-9][0-9]{0,15}$/;
 
 const MEMBERS = {
+  seated: ["seat", "player"],
+  other: ["role", "player"],
   header: ["record", "options", "ruleset", "players", "key", "texts"],
   text: ["id", "salt", "text"],
   entry: ["log", "stream", "version", "at", "by", "command", "cause", "key", "salt", "events"],
@@ -312,11 +316,21 @@ function expectHeader(header) {
   }
 }
 
-function expectEntry(line, { key, cause, salt }) {
+function expectEntry(line, { at, by, key, cause, salt }) {
+  expect(Number.isSafeInteger(at) && at >= 0, line, "entry", "The time is no number of milliseconds.");
+  expect(isBy(by), line, "entry", "It is not told who asked for it.");
   expect(typeof salt === "string" && SALT.test(salt), line, "entry", "The salt is not 128 bits in base64url.");
   expect(key === null || isHex(key, 32), line, "entry", "The key is neither null nor 64 digits of hex.");
   expect(cause === null || (typeof cause === "string" && CAUSE.test(cause)), line, "entry",
     "The cause is neither null nor a stream and a version.");
+}
+
+function isBy(by) {
+  if (typeof by?.player !== "string") return false;
+  const members = Object.keys(by);
+  if (same(members, MEMBERS.other)) return ["host", "arbiter", "director"].includes(by.role) && ID.test(by.player);
+  const seat = same(members, MEMBERS.seated) && Number.isInteger(by.seat) && by.seat >= 0 && by.seat < 8;
+  return seat && (ID.test(by.player) || (BOT.test(by.player) && by.player.endsWith(`#${by.seat}`)));
 }
 
 function expectTrailer(line, trailer) {

@@ -31,6 +31,14 @@ _encode = msgspec.json.Encoder().encode
 ARBITER = -1
 AFTERWARDS = 8
 
+
+def account(name: str) -> str:
+    """Return the id of an account that begins with a name, of letters and digits that ids have."""
+    return name.ljust(26, "0")
+
+
+HOST, JUDGE = account("h0st"), account("arb1ter")
+
 # How many seeds are tried for a setup.
 SEEDS = 1 if FULL else 6
 
@@ -141,7 +149,7 @@ class Driver:
 
     def player(self, seat: int | None) -> str:
         """Return the id of who will sit on a seat, None for the host, and of the arbiter."""
-        return {None: "host", ARBITER: "arbiter"}.get(seat, f"player{seat}")
+        return {None: HOST, ARBITER: JUDGE}.get(seat, account(f"p1ayer{seat}"))
 
     def key(self, by: By) -> str | None:  # noqa: ARG002 others go by who asks
         """Return the hash that the next decision is remembered by, None for none."""

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from events.base import By
 from events.table import Ended
 from service.audit import checkpoints
 from service.audit.checking import FAULTS, Evidence, Fault, check
@@ -17,7 +18,7 @@ from service.audit.signing import Signer
 from service.audit.transparency import Leaf
 from service.game import AnyGame
 from service.written import Text
-from tests.laws.matches import Match
+from tests.laws.matches import HOST, JUDGE, Match, account
 from tests.laws.setups import GAMES
 from tests.service.audit.records import (
     FIT,
@@ -202,7 +203,7 @@ def test_a_table_that_is_opened_twice_is_found(match: Match) -> None:
 
 def test_a_decision_told_to_be_anothers_is_found(match: Match) -> None:
     entries = entries_of(match)
-    entries[0] = edited(entries[0], by=Raw(b'{"role":"arbiter","player":"host"}'))
+    entries[0] = edited(entries[0], by=By(role="arbiter", player=HOST))
     assert fault_of(recorded(match, entries)) == Fault(2, 1, "by")
 
 
@@ -227,7 +228,7 @@ def test_a_ruling_by_somebody_who_sits_at_the_table_is_found() -> None:
     match = contested("kowah")
     entries = entries_of(match)
     version, e = next((n, e) for n, e in enumerate(entries, 1) if b'"table.ruled"' in e)
-    entries[version - 1] = e.replace(b'"player":"arbiter"', b'"player":"player0"', 1)
+    entries[version - 1] = e.replace(JUDGE.encode(), account("p1ayer0").encode(), 1)
     assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "refused")
 
 
@@ -270,6 +271,17 @@ def test_salt_key_and_cause_have_their_formats(match: Match) -> None:
         assert fault_of(forged) == Fault(6, 5, "entry"), members
 
 
+@pytest.mark.parametrize("name", ["\u2028 evil\n", "bot:steady/1#2", JUDGE + "\n", JUDGE.upper(), "arb1ter"])
+def test_who_asked_is_named_as_an_account_is(name: str) -> None:
+    match, named = contested("kowah"), msgspec.json.encode(name)
+    for asked in (b'"table.ruled"', b'"table.sit"', b'"table.create"'):
+        entries = entries_of(match)
+        version = next(n for n, e in enumerate(entries, 1) if asked in e)
+        old = msgspec.json.encode(match.entries()[version - 1].by.player)
+        entries = [e.replace(old, named) for e in entries]
+        assert fault_of(recorded(match, entries)) == Fault(version + 1, version, "entry")
+
+
 def test_time_that_runs_back_is_found(match: Match) -> None:
     entries = entries_of(match)
     entries[5] = edited(entries[5], at=1)
@@ -290,7 +302,7 @@ def test_an_unknown_ruleset_is_told(lines: list[bytes]) -> None:
     ("stated", "forged"),
     [
         (b'"ruleset":"kowah/1"', b'"ruleset":"kowah/2"'),
-        (b'"player0"', b'"player9"'),
+        (b'"p1ayer0', b'"p1ayer9'),
         (b'"options":{', b'"options":{"more":1,'),
     ],
 )

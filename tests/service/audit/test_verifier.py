@@ -21,7 +21,7 @@ from service.audit.checkpoints import Checkpoint, vouched
 from service.audit.signing import is_signed
 from service.chance import Chance
 from service.games.kowah.deals import PACK
-from tests.laws.matches import Match
+from tests.laws.matches import Match, account
 from tests.service.audit.records import (
     FIT,
     KEYS,
@@ -169,6 +169,35 @@ def test_salt_key_and_cause_have_their_formats(verified: Verified) -> None:
 
 
 @NEEDS_NODE
+def test_time_and_who_asked_have_their_formats(verified: Verified) -> None:
+    match, player = match_of("kowah"), account("p1ayer0")
+    entries = [stored.e for stored in match.stored]
+    fit = [{"seat": 7, "player": player}, {"role": "arbiter", "player": player}]
+    fit += [{"seat": 3, "player": "bot:steady/1#3"}, {"role": "director", "player": player}]
+    unfit: list[object] = [[], "host", None, {}, {"service": "clock"}]
+    unfit += [{"seat": 0, "player": name} for name in ("\u2028 evil\n", "arb1ter", player + "\n", "bot:steady/1#2", "")]
+    unfit += [{"seat": seat, "player": player} for seat in (-1, 8, 1.5, "0", None)]
+    unfit += [{"role": "arbiter", "player": name} for name in ("bot:steady/1#0", 1, None, [player])]
+    unfit += [{"role": "guest", "player": player}, {"player": player}]
+    unfit += [{"seat": 0, "role": "host", "player": player}, {"player": player, "seat": 0}]
+
+    def with_fifth(**members: object) -> bytes:
+        return recorded(match, [*entries[:4], edited(entries[4], **members), *entries[5:]])
+
+    def with_fifth_unfolded(**members: object) -> bytes:
+        # What no log can hold is not folded: the chain is broken, and that is told only at the end.
+        lines = record_of(match).splitlines()
+        lines[5] = json.dumps(json.loads(lines[5]) | members, ensure_ascii=False, separators=(",", ":")).encode()
+        return b"\n".join(lines) + b"\n"
+
+    held = verified(*((with_fifth(by=Raw(msgspec.json.encode(by))), PUBLISHED, []) for by in fit))
+    assert [one["ok"] for one in held] == [True] * len(fit), held
+    changed = [*(("by", by) for by in unfit), *(("at", at) for at in (1.5, -1, "1", None))]
+    found = verified(*((with_fifth_unfolded(**{member: value}), PUBLISHED, []) for member, value in changed))
+    assert [(one["code"], one["line"]) for one in found] == [("entry", 6)] * len(changed)
+
+
+@NEEDS_NODE
 @pytest.mark.parametrize("keys", [PUBLISHED, None], ids=["signed", "unsigned"])
 def test_header_and_trailer_are_held_to_the_byte(verified: Verified, keys: object) -> None:
     record, seed = record_of(written(), texts=(WRITTEN,)), written().seed.hex().encode()
@@ -230,7 +259,7 @@ def test_what_a_forger_does_is_named(verified: Verified) -> None:
         "not_ended": (b"".join([*lines[:-2], lines[-1]]), []),
         "seed": (recorded(match, [e.replace(seed, b"0" * 64) for e in entries]), []),
         "chain": (b"".join([*lines[:6], edited(lines[6][:-1], salt="A" * 22) + b"\n", *lines[7:]]), []),
-        "header": (b"".join([lines[0].replace(b'"player0"', b'"player9"'), *lines[1:]]), []),
+        "header": (b"".join([lines[0].replace(b'"p1ayer0', b'"p1ayer9'), *lines[1:]]), []),
         "trailer": (b"".join([*lines[:-1], lines[-1].replace(b'"nonces":["', b'"nonces":["x')]), []),
         "shuffle": (recorded(match, with_two_cards_swapped(match)), []),
         "text": (record_of(match).replace(b'"texts":[]', b'"texts":[%b]' % msgspec.json.encode(WRITTEN), 1), []),
@@ -309,7 +338,7 @@ def test_a_table_is_opened_once_and_nobody_sits_down_after_a_shuffle(verified: V
     entries = [stored.e for stored in match.stored]
     created, seeded, *_ = events_of(entries[0])
     another = Raw(bytes(seeded).replace(match.seed.hex().encode(), b"0" * 64))
-    taken = Raw(b'{"type":"table.seat_taken","seat":0,"player":"player0","nonce":"another","bot":null}')
+    taken = Raw(b'{"type":"table.seat_taken","seat":0,"player":"p1ayer0","nonce":"another","bot":null}')
     last = events_of(entries[-1])
     forged = [[*entries[:-1], edited(entries[-1], events=(more, *last))] for more in (created, another, taken)]
     found = verified(*((recorded(match, one), PUBLISHED, []) for one in forged))

@@ -10,6 +10,7 @@ from service.audit.checking import FAULTS
 from service.audit.checkpoints import vouched
 from service.audit.transparency import Leaf
 from service.cli.verify import FEW
+from tests.laws.matches import account
 from tests.laws.setups import TOY
 from tests.service.audit.records import OURS, THEIRS, Transparent, edited, match_of, record_of, recorded
 from tests.service.cli.processes import Called, run
@@ -36,7 +37,7 @@ def test_a_person_is_told_what_a_good_record_says(called: Called, kept: Path) ->
     assert (told.code, told.told) == (0, "")
     assert f"good (signed)\n  table {match.table}, kowah/1, finished\n" in told.printed
     assert f"  {len(match.stored)} decisions, " in told.printed
-    assert "  seat 0 player0: place " in told.printed
+    assert f"  seat 0 {account('p1ayer0')}: place " in told.printed
     assert told.printed.endswith("1 of 1 hold.\n")
 
 
