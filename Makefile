@@ -12,8 +12,8 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) pytest
 PIP := $(RUN) pip --disable-pip-version-check install -qq
 
 # Parts that are fast and need no other part: what a change is likely to break first; without whole matches and counts.
-UNIT := $(wildcard tests/events tests/projections tests/service/auth tests/service/games tests/service/rules \
-	tests/service/test_*.py tests/test_house.py)
+UNIT := $(wildcard tests/events tests/projections tests/service/auth tests/service/games tests/service/live tests/service/log \
+	tests/service/rules tests/service/test_*.py tests/test_house.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -23,11 +23,6 @@ NAME = function().name
 
 
 @pytest.fixture
-def stream() -> str:
-    return table_stream(new_id())
-
-
-@pytest.fixture
 def keys(stream: str) -> Keys:
     return keys_of(stream)
 

@@ -34,13 +34,6 @@ def lobby(store: Redis) -> Lobby:
 
 
 @pytest.fixture
-async def log(store: Redis) -> AsyncIterator[Log]:
-    log = Log(store)
-    yield log
-    await log.close()
-
-
-@pytest.fixture
 async def changes(lobby: Lobby, log: Log) -> AsyncIterator[Changes]:
     changes = Changes(lobby, log)
     yield changes

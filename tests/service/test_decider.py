@@ -1,7 +1,7 @@
 """Deciding on a stream, with a real store and a state so small that the tests can see all of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -60,20 +60,8 @@ ASKER = By(service="system")
 
 
 @pytest.fixture
-async def log(store: Redis) -> AsyncIterator[Log]:
-    log = Log(store)
-    yield log
-    await log.close()
-
-
-@pytest.fixture
 def decider(log: Log) -> Decider[Sum]:
     return Decider(log, Sums())
-
-
-@pytest.fixture
-def stream() -> str:
-    return table_stream(new_id())
 
 
 def adding(number: int, *, at_most: int = 10**9) -> Callable[[Sum, int], Draft]:

@@ -32,18 +32,6 @@ T = TypeVar("T")
 HEAD = bytes(32)
 
 
-@pytest.fixture
-def stream() -> str:
-    return table_stream(new_id())
-
-
-@pytest.fixture
-async def log(store: Redis) -> AsyncIterator[Log]:
-    made = Log(store)
-    yield made
-    await made.close()
-
-
 async def take(source: AsyncIterator[T], count: int) -> list[T]:
     """Take so many from a source, and leave it; fail rather than wait for ever."""
     taken: list[T] = []

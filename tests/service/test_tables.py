@@ -1,6 +1,6 @@
 """Tables over a real store: whole matches, and what a restart between any two commands changes."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -33,13 +33,6 @@ CREATE = Create(
     options=msgspec.to_builtins(CHINKWAY.projection.options(deals=5, partners="five")),
     start="full",
 )
-
-
-@pytest.fixture
-async def log(store: Redis) -> AsyncIterator[Log]:
-    log = Log(store)
-    yield log
-    await log.close()
 
 
 @pytest.fixture
