@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.chromium import CHROMIUM, DRIVER, Browser, browsing
+from tests.served import Person
 from tests.service.cli.processes import Server, serving
 
 
@@ -30,3 +31,8 @@ def browser(chromium: Browser, server: Server) -> Browser:
     chromium.open(server.url)
     chromium.run("await evenfold.signUp('Ada')")
     return chromium
+
+
+def onlooker(server: Server) -> Person:
+    """Return somebody who looks on without a browser."""
+    return Person(server.url, "Bob")
