@@ -9,7 +9,7 @@
 Keys are ASCII; in values each character stands for the byte of its number, so that any byte can be told. Nothing is
 empty, for the store has no empty key, and nothing is there twice.
 
-Left out: which keys those are (backup.py).
+Left out: which keys those are (backup/).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping

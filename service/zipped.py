@@ -1,6 +1,6 @@
 """Files of gzip, read line by line: one member (RFC 1952) to its end and nothing after it, never more of it than asked.
 
-Left out: what the lines say (archive.py, backup.py).
+Left out: what the lines say (archive.py, backup/).
 """
 
 import zlib
