@@ -13,7 +13,9 @@ from service import games
 from service.game import AnyTable
 from tests.bench.matches import play
 from tests.bench.peers import contest, theirs
-from tests.bench.peers.ours import KINDS, Clock, Decision, Happening, Players, Streamed
+from tests.bench.peers.ours import KINDS
+from tests.bench.peers.players import Clock, Decision, Happening, Players
+from tests.bench.peers.transports import Streamed
 from tests.bench.servers import Process
 from tests.bench.size import LEAST
 from tests.bench.trick.service import PACK, playable, taking
