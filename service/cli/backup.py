@@ -80,6 +80,10 @@ def backup(place: Place, wanted: Wanted) -> None:
     if made.damaged:
         some = ", ".join(made.damaged[:NAMED])
         raise Failed(f"{len(made.damaged)} logs are not in the backup, for they are damaged: {some}")
+    try:
+        form.check(target)
+    except form.BackupUnfit as unfit:
+        raise Failed(f"The store has what could not be restored. {unfit}") from None
 
 
 def _target(said: str, now: int) -> Path:

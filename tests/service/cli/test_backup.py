@@ -1,6 +1,7 @@
 """`evenfold backup` and `evenfold restore FILE`: a store filled from a backup is the one it was made of."""
 
 import gzip
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -111,6 +112,18 @@ def test_what_a_run_that_was_killed_left_is_replaced(house: House, called: Calle
     assert (file.stat().st_mode & 0o777, file.is_symlink(), left.exists()) == (0o600, False, False)
     assert gzip.decompress(file.read_bytes()).startswith(b'{"backup":1,')
     assert elsewhere.read_bytes() == b"left"
+
+
+def test_a_backup_that_could_not_be_restored_is_told_as_it_is_made(
+    house: House, called: Called, tmp_path: Path
+) -> None:
+    with asking(house.store) as client:
+        leaf = client.hget("transparency:leaves", "1")
+        client.hset("transparency:leaves", "1", re.sub(rb"[0-9a-f]{64}", b"0" * 64, leaf))
+    file = tmp_path / "backup.gz"
+    made = called("backup", str(file), "--redis", house.store)
+    told = f"The store has what could not be restored. {file} holds a leaf, line 3, that is not what"
+    assert (made.code, file.exists(), told in " ".join(made.told.split())) == (1, True, True)
 
 
 def test_two_runs_to_one_name_do_not_disturb_each_other(house: House, called: Called, tmp_path: Path) -> None:
