@@ -15,6 +15,7 @@ from service.audit.merkle import (
     is_consistent,
     is_included,
     leaf_hash,
+    node_hash,
     root,
     to_the_left,
     whole_subtrees,
@@ -146,6 +147,23 @@ async def test_every_leaf_is_proven_in_every_tree_and_nowhere_else() -> None:
             assert not is_included(leaf, size, tree, proof)
             if proof:
                 assert not is_included(leaf, index, tree, [EMPTY, *proof[1:]])
+
+
+def test_a_proof_is_as_long_as_the_sizes_demand() -> None:
+    """Else a tree of another size, told with the root that the proof comes to, would pass."""
+    one, two, three, four = map(leaf_hash, MANY[:4])
+    left, right, x = node_hash(one, two), node_hash(three, four), leaf_hash(b"x")
+    assert is_included(one, 0, Tree(2, left), [two])
+    assert not is_included(one, 0, Tree(3, left), [two])
+    assert not is_included(one, 0, Tree(4, left), [two])
+    assert not is_included(one, 0, Tree(1, node_hash(x, one)), [x])
+    assert not is_included(one, 0, Tree(2, node_hash(x, left)), [two, x])
+    assert is_consistent(Tree(1, one), Tree(2, left), [two])
+    assert not is_consistent(Tree(1, one), Tree(4, left), [two])
+    whole, smaller = node_hash(left, right), node_hash(left, three)
+    assert is_consistent(Tree(3, smaller), Tree(4, whole), [three, four, left])
+    longer = [Tree(size, node_hash(x, root)) for size, root in ((3, smaller), (4, whole))]
+    assert not is_consistent(longer[0], longer[1], [three, four, left, x])
 
 
 async def test_every_tree_is_proven_to_begin_with_every_smaller_one() -> None:
