@@ -1,6 +1,7 @@
 """Records for tests: matches played in memory, recorded, and forged in every way a forger could think of."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ from projections import fold
 from projections.table import Table
 from service.audit import merkle
 from service.audit.merkle import Node
-from service.audit.record import lines
+from service.audit.record import closing, lines
 from service.audit.signing import Signer, tree_message
 from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.disputes import Dispute
@@ -93,6 +94,25 @@ def record_of(match: Match, signer: Signer = OURS, texts: Sequence[Text] = ()) -
 def recorded(match: Match, entries: Sequence[bytes], signer: Signer = OURS) -> bytes:
     """Record forged entries as a forger does who has a key: chained, folded, stated and signed anew."""
     return b"".join(lines(folded(match, entries), entries, signer))
+
+
+def with_header(match: Match, entries: Sequence[bytes], header: bytes) -> bytes:
+    """Record forged entries behind any header, signed anew."""
+    table = folded(match, entries)
+    return b"".join(line + b"\n" for line in (header, *entries, closing(table, header, OURS)))
+
+
+def shuffled_at(match: Match) -> int:
+    """Return the version at which the first pack is shuffled."""
+    return next(stored.version for stored in match.stored if b'"c":65536' in stored.e)
+
+
+def with_two_cards_swapped(match: Match) -> list[bytes]:
+    """Return the entries, with the first two cards of the first pack in the other order."""
+    entries, place = [stored.e for stored in match.stored], shuffled_at(match) - 1
+    first, second = re.findall(rb'"c":65536,"order":\["(..)","(..)"', entries[place])[0]
+    entries[place] = entries[place].replace(b'["%b","%b"' % (first, second), b'["%b","%b"' % (second, first), 1)
+    return entries
 
 
 UNFIT: Sequence[dict[str, object]] = (

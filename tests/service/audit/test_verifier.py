@@ -16,7 +16,7 @@ from service.audit.checkpoints import Checkpoint, vouched
 from service.audit.signing import is_signed
 from service.chance import Chance
 from service.games.kowah.deals import PACK
-from tests.laws.matches import Match, account
+from tests.laws.matches import account
 from tests.service.audit.records import (
     FIT,
     OURS,
@@ -29,6 +29,8 @@ from tests.service.audit.records import (
     match_of,
     record_of,
     recorded,
+    shuffled_at,
+    with_two_cards_swapped,
     written,
 )
 from tests.service.audit.test_checking import mutation
@@ -36,25 +38,12 @@ from tests.service.audit.verifier import NEEDS_NODE, NODE, PUBLISHED, Verified, 
 from tests.sizes import sized
 from tests.tree import ROOT
 
+MUTATIONS = [(56, sized(700, 3_000, 20_000)), (7, sized(20, 200, 2_000))]
 PAGE = (ROOT / "service/web/pages/record.md").read_text(encoding="utf-8")
-MUTATIONS = sized(150, 600, 4_000)
 
 
 def test_ci_has_node() -> None:
     assert NODE or os.environ.get("CI") != "true", "CI needs node on PATH: apt-get install nodejs"
-
-
-def shuffled_at(match: Match) -> int:
-    """Return the version at which the first pack is shuffled."""
-    return next(stored.version for stored in match.stored if b'"c":65536' in stored.e)
-
-
-def with_two_cards_swapped(match: Match) -> list[bytes]:
-    """Return the entries, with the first two cards of the first pack in the other order."""
-    entries, place = [stored.e for stored in match.stored], shuffled_at(match) - 1
-    first, second = re.findall(rb'"c":65536,"order":\["(..)","(..)"', entries[place])[0]
-    entries[place] = entries[place].replace(b'["%b","%b"' % (first, second), b'["%b","%b"' % (second, first), 1)
-    return entries
 
 
 @NEEDS_NODE
@@ -97,11 +86,12 @@ def test_a_deal_whose_number_was_chosen_is_found(verified: Verified) -> None:
 
 
 @NEEDS_NODE
-def test_no_mutation_of_any_byte_passes(verified: Verified) -> None:
-    record, random = record_of(match_of("kowah")), Random(3)
-    mutated = [one for _ in range(MUTATIONS) if (one := mutation(record, random)) != record]
+@pytest.mark.parametrize(("seed", "number"), MUTATIONS)
+def test_no_mutation_of_any_byte_passes(verified: Verified, seed: int, number: int) -> None:
+    record, random = record_of(match_of("kowah", seed)), Random(3)
+    mutated = [one for _ in range(number) if (one := mutation(record, random)) != record]
     found = verified(*((one, PUBLISHED, []) for one in mutated))
-    assert len(found) == len(mutated) > MUTATIONS / 2
+    assert len(found) == len(mutated) > number / 2
     assert not any(one["ok"] for one in found)
 
 
@@ -161,6 +151,29 @@ def test_header_and_trailer_are_held_to_the_byte(verified: Verified, keys: objec
     found = verified(*((one, keys, []) for one in forged))
     assert record not in forged
     assert [one["ok"] for one in found] == [False] * len(forged), found
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize("keys", [PUBLISHED, None], ids=["signed", "unsigned"])
+def test_header_and_trailer_state_what_the_log_does(verified: Verified, keys: object) -> None:
+    match = match_of("kowah")
+    *entries, last = (stored.e for stored in match.stored)
+    record, end = record_of(match), len(match.stored) + 2
+    seed, other = (b'","seed":"' + stated for stated in (match.seed.hex().encode(), b"0" * 64))
+    opened = recorded(match, [*entries, last.replace(seed, other)])
+    assert seed in last
+    found = [
+        (record.replace(b'"show":"pair"', b'"show":"hand"', 1), ("header", 1)),
+        (record.replace(b'"ruleset":"kowah/1"', b'"ruleset":"kowah/2"', 1), ("header", 1)),
+        (record.replace(b'"p1ayer0', b'"p1ayer9', 1), ("header", 1)),
+        (record.replace(b'{"version":%d' % (end - 2), b'{"version":%d' % (end - 1)), ("trailer", end)),
+        (record.replace(b'"nonces":["', b'"nonces":["x'), ("trailer", end)),
+        (other.join(record.rsplit(seed, 1)), ("seed", end)),
+        (opened, ("seed", end)),
+        (seed.join(opened.rsplit(other, 1)), ("seed", end)),
+    ]
+    told = verified(*((forged, keys, []) for forged, _ in found))
+    assert [(one.get("code"), one.get("line")) for one in told] == [place for _, place in found]
 
 
 @NEEDS_NODE
