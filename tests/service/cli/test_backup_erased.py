@@ -15,6 +15,7 @@ from tests.reacting import reacting
 from tests.served import Person, served
 from tests.service.cli.houses import TABLES, House, url_of
 from tests.service.cli.processes import Called, one_line, until
+from tests.stores import asking
 
 
 def test_an_account_erased_after_a_backup_stays_erased(
@@ -35,6 +36,19 @@ def test_an_account_erased_after_a_backup_stays_erased(
         assert house.people[1].get("/v1/me").status_code == 401
         view = house.people[0].get(f"{TABLES}/{house.tables[1]}").json()
         assert view["status"] == "ended"
+
+
+def test_an_account_that_was_being_erased_while_a_backup_was_made_is_erased(
+    house: House, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    be = house.people[1].id
+    with asking(house.store) as client:
+        client.zadd("accounts:erased", {be: 1})
+    assert called("backup", str(tmp_path / "backups" / "b.gz"), "--redis", house.store).code == 0
+    file = (tmp_path / "backups" / "b.gz").rename(tmp_path / "alone.gz")
+    place = ("--redis", url_of(tmp_path / "other"), "--archive", house.archive)
+    assert called("restore", str(file), *place).code == 0
+    assert other.exists(f"account:{be}", f"account:tokens:{be}") == 0
 
 
 def test_the_archive_remembers_who_was_erased_where_the_store_is_lost(
