@@ -39,6 +39,7 @@ LEAST_LINES: Final = 3
 
 FAULTS: Final[Mapping[str, str]] = {
     "not_a_record": "It is not a record: a header line, entries, and a trailer line, each ended by a newline.",
+    "archived": "It is not a record, but a file of the archive: `evenfold restore TABLE` puts its log back.",
     "header": "The header is not what the log says.",
     "entry": "The entry is no entry of a log, or not written as the log writes it.",
     "order": "The entry does not follow the one before: another stream or version, or an earlier time.",
@@ -158,6 +159,7 @@ class _Check:
 
     def __init__(self, record: bytes, games: Games, evidence: Evidence) -> None:
         *self._lines, rest = record.split(b"\n")
+        self._is_archived = record.startswith(b'{"archive":')
         self._whole = not rest and len(self._lines) >= LEAST_LINES
         self._games = games
         self._evidence = evidence
@@ -166,6 +168,8 @@ class _Check:
 
     def run(self) -> None:
         """Raise _Found for what is wrong first."""
+        if self._is_archived:
+            raise _Found(Fault(1, None, "archived"))
         if not self._whole:
             raise _Found(Fault(1, None, "not_a_record"))
         header_line, *entries, trailer_line = self._lines

@@ -1,5 +1,6 @@
 """A record holds only if it is what rules, seed and key say: every way to change one is found, and named."""
 
+import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from msgspec import Raw
 
 from events.base import By
 from events.table import Ended
+from service.archive import packed
 from service.audit import checkpoints
 from service.audit.checking import FAULTS, Evidence, Fault, check
 from service.audit.checkpoints import Checkpoint
@@ -107,6 +109,11 @@ def test_what_is_no_record_is_told_so(record: bytes) -> None:
 
 def test_a_record_without_its_last_newline_is_cut(lines: list[bytes]) -> None:
     assert fault_of(b"".join(lines)[:-1]) == Fault(1, None, "not_a_record")
+
+
+def test_a_file_of_the_archive_is_told_to_be_one(match: Match) -> None:
+    file = packed(f"table:{match.table}", match.stored)
+    assert fault_of(gzip.decompress(file)) == Fault(1, None, "archived")
 
 
 def test_an_entry_that_is_gone_is_missed_where_it_stood(lines: list[bytes]) -> None:
