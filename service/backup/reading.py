@@ -1,5 +1,6 @@
 """A backup as it is read: all that it holds, line by line, and each held to what went before."""
 
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -232,6 +233,8 @@ def _read(file: Path) -> Iterator[_Lines]:
     """Open a backup to read its lines; raise BackupUnfit for whatever is wrong with it, by the line where that is."""
     number = 0
     try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise BackupUnfit(f"{file} is no file that can be read more than once.")
         with file.open("rb") as opened:
             lines = _Lines(opened)
             try:

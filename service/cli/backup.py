@@ -60,7 +60,10 @@ def backup(place: Place, wanted: Wanted) -> None:
     """Copy a store into a file, which it says on the error stream; raise Unusable or Failed."""
     secrets = {} if wanted.keys is None else _secrets(wanted.keys)
     now = utc_ms()
-    target = _target(wanted.target, now)
+    try:
+        target = _target(wanted.target, now)
+    except OSError as error:
+        raise Unusable(f"{wanted.target} can't be written: {error.strerror}") from None
     _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
     try:
         with draft_of(target) as file:
