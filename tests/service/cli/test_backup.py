@@ -1,6 +1,7 @@
 """`evenfold backup` and `evenfold restore FILE`: a store filled from a backup is the one it was made of."""
 
 import gzip
+import os
 import re
 import subprocess
 import threading
@@ -119,6 +120,7 @@ def test_a_backup_that_could_not_be_restored_is_told_as_it_is_made(
 ) -> None:
     with asking(house.store) as client:
         leaf = client.hget("transparency:leaves", "1")
+        assert isinstance(leaf, bytes)
         client.hset("transparency:leaves", "1", re.sub(rb"[0-9a-f]{64}", b"0" * 64, leaf))
     file = tmp_path / "backup.gz"
     made = called("backup", str(file), "--redis", house.store)
@@ -166,6 +168,12 @@ def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path
     taken = tmp_path / "taken"
     taken.touch()
     assert "is there already" in called("backup", str(taken), *place).refusal
+    assert "File name too long" in called("backup", str(tmp_path / ("x" * 300)), *place).refusal
+    assert "File name too long" in called("restore", str(tmp_path / ("x" * 300)), *place).refusal
+    os.mkfifo(tmp_path / "pipe")
+    for none in ("pipe", "."):
+        refusal = called("restore", str(tmp_path / none), *place).refusal
+        assert "is no file that can be read more than once" in refusal
     asked = ("--with-keys", "--keys", str(tmp_path / "nowhere"))
     assert "The secrets are not in" in called("backup", str(tmp_path / "b"), *place, *asked).refusal
     assert "There is no file" in called("restore", str(tmp_path / "b"), *place).refusal
