@@ -17,7 +17,7 @@ from service.auth.accounts import Accounts
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable, printing, say
+from service.cli.sentences import Failed, Unusable, printing, say, several
 from service.cli.spans import LONGEST_MS, span_ms
 from service.clock import utc_ms
 from service.erasing import Erasing, tell
@@ -136,8 +136,9 @@ def _lost(lost: Lost, archive: Archive) -> list[str]:
     """Return the streams whose files an archive lacks; raise Unusable if it has none: it is not where they went."""
     if lost.all_of_them:
         raise Unusable(
-            f"The archive at {archive.address} has none of the files of {len(lost.streams)} logs that the store has no"
-            f" more, such as {lost.streams[0]}: name the archive where they are, or put the files back"
+            f"The archive at {archive.address} has none of the files of {several(len(lost.streams), 'log', 'logs')}"
+            f" that the store has no more, such as {lost.streams[0]}: name the archive where they are, or put the files"
+            " back"
         )
     return lost.streams
 
@@ -186,29 +187,31 @@ async def _considered(archiving: Archiving, stream: str, told: Told, *, dry: boo
 
 
 def _tell(told: Told, wanted: Wanted) -> None:
+    size = several(told.bytes, "byte", "bytes")
     if wanted.as_json:
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
     elif wanted.dry_run:
-        say(f"{told.archived} tables would go, in {told.bytes} bytes; nothing has changed.")
+        say(f"{several(told.archived, 'table', 'tables')} would go, in {size}; nothing has changed.")
     else:
         stay = told.live + told.recent + told.disputed + told.changed
-        say(f"{told.archived} tables went, in {told.bytes} bytes; {stay} stay, {told.there} had gone before.")
+        went, stays = several(told.archived, "table", "tables"), several(stay, "stays", "stay")
+        say(f"{went} went, in {size}; {stays}, {told.there} had gone before.")
     if told.erased and not wanted.as_json:
-        say(f"{told.erased} accounts were erased that the archive did not know of.")
+        say(f"{several(told.erased, 'account was', 'accounts were')} erased that the archive did not know of.")
     if told.again and not wanted.as_json:
-        say(f"{told.again} accounts were erased again that the archive knew as erased.")
+        say(f"{several(told.again, 'account was', 'accounts were')} erased again that the archive knew as erased.")
     if told.unerased:
         some = ", ".join(told.unerased[:NAMED])
         say(
-            f"{len(told.unerased)} accounts that the archive knows as erased are not erased in the store: start the"
-            f" service with this archive, or erase {some}",
+            f"{several(len(told.unerased), 'account is', 'accounts are')} not erased in the store that the archive"
+            f" knows as erased: start the service with this archive, or erase {some}",
             "bold yellow",
         )
     if told.lost:
         some = ", ".join(told.lost[:NAMED])
-        say(
-            f"{len(told.lost)} tables are lost, for the archive lacks their files: {some}; put them back", "bold yellow"
-        )
+        lost = several(len(told.lost), "table is lost, whose file", "tables are lost, whose files")
+        say(f"{lost} the archive lacks: {some}; put back what is lacking", "bold yellow")
     if told.failed:
         some = "; ".join(told.failed[:NAMED])
-        say(f"{len(told.failed)} tables stay that something is wrong with: {some}", "bold yellow")
+        stays = several(len(told.failed), "table stays", "tables stay")
+        say(f"{stays} that something is wrong with: {some}", "bold yellow")

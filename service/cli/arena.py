@@ -28,7 +28,7 @@ from service import bots
 from service.bots import Bot, Bots, Choose
 from service.chance import SEED_BYTES, Draws
 from service.cli.games import found
-from service.cli.sentences import Failed, Unusable, printing, say
+from service.cli.sentences import Failed, Unusable, printing, say, several
 from service.game import AnyGame, AnyTable, AnyView, Ask, Command, Refused
 from service.ids import new_id
 from service.reactors.bots import bot_to_act, choice
@@ -159,7 +159,7 @@ def prepare(wanted: Wanted, known: Bots, modules: Sequence[str] = ()) -> Arena:
     if not game.seats.least <= seats <= game.seats.most:
         raise Unusable(f"{game.title} is played by {game.seats.least} to {game.seats.most}, not by {seats}")
     if len(labels) > seats:
-        raise Unusable(f"{len(labels)} bots can't sit on {seats} seats")
+        raise Unusable(f"{several(len(labels), 'bot', 'bots')} can't sit on {several(seats, 'seat', 'seats')}")
     lineup = tuple(labels[seat % len(labels)] for seat in range(seats))
     return Arena(game, known, lineup, _options(game, wanted.options), wanted.moves)
 

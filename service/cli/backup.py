@@ -22,7 +22,7 @@ from service.cli.drafts import BeingWritten, draft_of
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable, say, told
+from service.cli.sentences import Failed, Unusable, say, several, told
 from service.clock import utc_ms
 from service.erasing import Erasing
 from service.errors import ArchiveAway, Illegible, Obstacle, StoreDown
@@ -77,12 +77,14 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Unusable(f"{target} can't be written: {error.strerror}") from None
     counted = made.counted
     say(
-        f"{target} holds {counted.streams} logs, {counted.keys} keys and {counted.leaves} leaves"
-        f"{', and the secrets' if secrets else ', and no secrets'}; {counted.archived} logs are in the archive."
+        f"{target} holds {several(counted.streams, 'log', 'logs')}, {several(counted.keys, 'key', 'keys')} and"
+        f" {several(counted.leaves, 'leaf', 'leaves')}{', and the secrets' if secrets else ', and no secrets'};"
+        f" {several(counted.archived, 'log is', 'logs are')} in the archive."
     )
     if made.damaged:
         some = ", ".join(made.damaged[:NAMED])
-        raise Failed(f"{len(made.damaged)} logs are not in the backup, for they are damaged: {some}")
+        which = several(len(made.damaged), "log is damaged and", "logs are damaged and")
+        raise Failed(f"{which} not in the backup: {some}")
     try:
         form.check(target)
     except form.BackupUnfit as unfit:
@@ -120,10 +122,14 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     asyncio.run(_restored(place, wanted.file, games, erased))
     with told():
         _keep(head.secrets, wanted.keys)
-    where = "were in the archive, which is lost" if wanted.without_archive else "are in the archive, where they were"
-    say(f"The store holds {holds.streams} logs again; {holds.archived} {where}.")
+    if wanted.without_archive:
+        away = several(holds.archived, "was in the archive, which is lost", "were in the archive, which is lost")
+    else:
+        away = several(holds.archived, "is in the archive, where it was", "are in the archive, where they were")
+    say(f"The store holds {several(holds.streams, 'log', 'logs')} again; {away}.")
     if unheld:
-        say(f"{unheld} leaves of the transparency log were held to no log: what they tell of is not in the backup.")
+        leaves = several(unheld, "leaf of the transparency log was", "leaves of the transparency log were")
+        say(f"{leaves} held to no log, for what is told of there is not in the backup.")
     if place.archive is not None and head.archive not in {None, place.archive}:
         say(f"WARNING: The backup's archive was {head.archive}; there it is known who was erased since.", "bold yellow")
 
@@ -223,8 +229,8 @@ async def _erased_by(archive: Archive, paths: set[str]) -> set[str]:
         raise Unusable(str(away)) from None
     if lacking:
         raise Unusable(
-            f"The archive at {archive.address} lacks {len(lacking)} files that the backup names, such as"
-            f" {min(lacking)}: name the archive where they are, or put them back"
+            f"The archive at {archive.address} lacks {several(len(lacking), 'file', 'files')} that the backup names,"
+            f" such as {min(lacking)}: name the archive that has all, or put back what is lacking"
         )
     return set(filter(is_id, erased))
 

@@ -12,7 +12,7 @@ from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
 from service.cli.games import found
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable, say
+from service.cli.sentences import Failed, Unusable, say, several
 from service.erasing import Erasing
 from service.errors import NotFound, Obstacle
 from service.games import Games
@@ -52,7 +52,8 @@ async def _erased(place: Place, account: str, games: Games) -> None:
             raise Failed(f"{called} is not erased altogether; say it again: {obstacle}") from None
         finally:
             await log.close()
-        say(f"{called} is erased, and has no part any more in the {tables} tables where it may have had one.")
+        where = several(tables, "table", "tables")
+        say(f"{called} is erased, and has no part any more in the {where} where it may have had one.")
         if untold:
             say("The archive does not know it yet: the next `evenfold archive` tells it.", "bold yellow")
 

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from service.archive import archived
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable, say
+from service.cli.sentences import Failed, Unusable, say, several
 from service.errors import StoreDown
 from service.log import Log
 from service.reactors.rebuilding import DERIVED, Derived
@@ -41,8 +41,9 @@ async def _rebuilt(place: Place, wanted: Sequence[Derived]) -> None:
             await log.close()
     if damaged:
         some = ", ".join(sorted(damaged)[:NAMED])
-        raise Failed(f"Made anew but for what {len(damaged)} tables can't tell, whose logs are damaged or away: {some}")
-    say(f"Made anew from {tables} tables: {_listed([each.name for each in wanted])}.")
+        which = several(len(damaged), "table can't tell, whose log is", "tables can't tell, whose logs are")
+        raise Failed(f"Made anew but for what {which} damaged or away: {some}")
+    say(f"Made anew from {several(tables, 'table', 'tables')}: {_listed([each.name for each in wanted])}.")
 
 
 async def _made_anew(redis: Redis, log: Log, wanted: Sequence[Derived]) -> tuple[int, set[str]]:

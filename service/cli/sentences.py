@@ -52,6 +52,11 @@ def printing() -> Iterator[None]:
         raise Failed(f"The output can't be written: {error.strerror}") from None
 
 
+def several(number: int, one: str, many: str) -> str:
+    """Return a number before what agrees with it: `1 table went`, `2 tables went`."""
+    return f"{number} {one if number == 1 else many}"
+
+
 def say(sentence: str, style: str = "") -> None:
     """Write a sentence to the error stream, which may be a file, a journal or a terminal; as JSON where logs are."""
     if logs.tell(sentence, logging.WARNING if style else logging.INFO):

@@ -24,7 +24,7 @@ from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
 from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.cli.games import found
-from service.cli.sentences import Unusable, printing
+from service.cli.sentences import Unusable, printing, several
 from service.games import Games
 
 T = TypeVar("T")
@@ -123,7 +123,8 @@ def verify(wanted: Wanted) -> int:
         beside = _beside(evidence, reports, wanted)
         _tell(beside, wanted)
         if not wanted.as_json:
-            sys.stdout.write(f"{len(files) - faulty} of {len(files)} hold.\n")
+            good = len(files) - faulty
+            sys.stdout.write(f"{good} of {len(files)} {'holds' if good == 1 else 'hold'}.\n")
     return 1 if faulty or flaws or beside else 0
 
 
@@ -131,7 +132,7 @@ def _beside(evidence: Evidence, reports: Sequence[tuple[str, Report]], wanted: W
     """Return what is wrong with records beside one another, and with evidence beside all of them."""
     left = list(unmet(evidence, {f"table:{report.table}" for _, report in reports}))
     if wanted.other_tables and left:
-        sys.stderr.write(f"Left aside what was kept of other tables: {len(left)} versions\n")
+        sys.stderr.write(f"Left aside what was kept of other tables: {several(len(left), 'version', 'versions')}\n")
         left = []
     return [*contradictions(reports), *left]
 
@@ -219,7 +220,8 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         if not inside:
             raise Unusable(f"The folder {path} holds no record: no file there ends in {SUFFIX}")
         if left_out := len(every) - len(inside):
-            sys.stderr.write(f"Left out {left_out} of the files in {path}: their names don't end in {SUFFIX}\n")
+            files = several(left_out, "file", "files")
+            sys.stderr.write(f"Left out {files} in {path}: the name of a record ends in {SUFFIX}\n")
         yield from inside
 
 
@@ -273,7 +275,9 @@ def _subject(flaw: Flaw) -> str:
     if flaw.files:
         return " and ".join(flaw.files)
     if flaw.of is None:
-        return f"Tree heads of {' and '.join(map(str, flaw.sizes))} leaves"
+        *_, largest = sizes = [str(size) for size in flaw.sizes]
+        heads = "Tree heads" if len(sizes) > 1 else "Tree head"
+        return f"{heads} of {' and '.join(sizes)} {'leaf' if largest == '1' else 'leaves'}"
     kind = "Checkpoint" if isinstance(flaw.of, Checkpoint) else "Proof of inclusion"
     return f"{kind} of {flaw.of.stream} at version {flaw.of.version}"
 
@@ -286,13 +290,16 @@ def _sentences(verdict: Verdict, *, signed: bool) -> str:
         return f"{verdict.file}: NOT GOOD, {place}: {fault.code}. {fault.sentence}\n"
     vouched = "signed" if signed else "signature NOT looked at"
     if report.checkpoints:
-        vouched += f", {report.checkpoints} checkpoints met"
+        vouched += f", {several(report.checkpoints, 'checkpoint', 'checkpoints')} met"
     if report.inclusions:
         vouched += ", in the transparency log"
+    decided = several(report.versions, "decision", "decisions")
+    happened = several(report.events, "event", "events")
+    shuffled = several(report.shuffles, "shuffle, made again", "shuffles, each made again")
     lines = [
         f"{verdict.file}: good ({vouched})",
         f"  table {report.table}, {report.ruleset}, {report.outcome}",
-        f"  {report.versions} decisions, {report.events} events, {report.shuffles} shuffles, each made again",
+        f"  {decided}, {happened}, {shuffled if report.shuffles else 'no shuffle'}",
     ]
     for seat, player in enumerate(report.players):
         if player is not None:

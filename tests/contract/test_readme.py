@@ -76,8 +76,8 @@ def test_the_audit_of_the_readme_verifies_disputes_and_rules(shell: str, tmp_pat
     assert seated["seat"] == 0
     assert [event["type"] for event in disputed["events"]] == ["table.dispute_filed"]
     assert "table.ended" in [event["type"] for event in resigned["events"]]
-    assert verified.startswith("good (signed, 1 checkpoints met)\n")
-    assert verified.endswith("\n1 of 1 hold.\n")
+    assert verified.startswith("good (signed, 1 checkpoint met)\n")
+    assert verified.endswith("\n1 of 1 holds.\n")
     [event] = json.loads(ruling)["events"]
     assert (event["type"], event["dispute"], event["verdict"]) == ("table.ruled", 1, "upheld")
 

@@ -133,13 +133,13 @@ def test_a_file_that_is_lost_is_named_and_everything_else_goes_on(
         (file,) = there.rglob(f"*{table}*")
         file.rename(tmp_path / table)
     refusal = called("archive", *place).refusal
-    assert f"has none of the files of 1 logs that the store has no more, such as table:{tables[1]}:" in refusal
+    assert f"has none of the files of 1 log that the store has no more, such as table:{tables[1]}:" in refusal
     (tmp_path / tables[1]).rename(there / path_of(table_stream(tables[1]), 2))
     assert called("archive", *place).code == 0
     (there / path_of(table_stream(tables[1]), 2)).unlink()
     named = called("archive", *place, "--older-than", "1m", "--json")
     assert (named.code, told(named.printed).there, told(named.printed).lost) == (1, 1, [table_stream(tables[1])])
-    assert f"1 tables are lost, for the archive lacks their files: table:{tables[1]}; put them" in named.told
+    assert f"1 table is lost, whose file the archive lacks: table:{tables[1]}; put back" in named.told
     # In the place of one that is lost for good.
     (there / path_of(table_stream(tables[1]), 2)).touch()
     assert called("archive", *place).code == 0
@@ -156,7 +156,7 @@ def test_a_damaged_table_stays_and_is_named(called: Called, tables: list[str], v
         client.xdel(keys.stream, "1-0")
         outcome = called("archive", "--redis", valkey_url, "--archive", (tmp_path / "archive").as_uri(), "--json")
         assert (outcome.code, told(outcome.printed).archived) == (1, 1)
-        assert f"1 tables stay that something is wrong with: table:{tables[0]}" in outcome.told
+        assert f"1 table stays that something is wrong with: table:{tables[0]}" in outcome.told
         assert client.xlen(keys.stream) == 1
 
 

@@ -35,7 +35,7 @@ def test_a_store_that_is_restored_answers_as_the_one_that_it_was_made_of(
     (file,) = (tmp_path / "backups").iterdir()
     assert (file.stat().st_mode & 0o777, f"{file} holds 3 logs" in made.told.replace("\n", " ")) == (0o600, True)
     restored = called("restore", str(file), "--redis", url_of(tmp_path / "other"), "--archive", house.archive)
-    assert (restored.code, "The store holds 3 logs again; 1 are in the archive" in restored.told) == (0, True)
+    assert (restored.code, "The store holds 3 logs again; 1 is in the archive" in restored.told) == (0, True)
     with asking(house.store) as client:
         assert logs(other) == logs(client)
         assert kept(other) == kept(client)
@@ -182,4 +182,4 @@ def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path
         client.xdel(keys.stream, "2-0")
     damaged = called("backup", str(tmp_path / "b"), *place)
     assert damaged.code == 1
-    assert f"1 logs are not in the backup, for they are damaged: table:{house.tables[0]}" in damaged.told
+    assert f"1 log is damaged and not in the backup: table:{house.tables[0]}" in damaged.told

@@ -178,7 +178,7 @@ def test_leaves_that_there_is_nothing_to_hold_to_are_told(
     earlier = re.sub(rb'"version":\d+', b'"version":1', lines[number])
     file.write_bytes(sealed(put(lines, number, earlier)))
     restored = called("restore", str(file), *place)
-    told = "1 leaves of the transparency log were held to no log: what they tell of is not in the backup."
+    told = "1 leaf of the transparency log was held to no log, for what is told of there is not in the backup."
     assert (restored.code, told in " ".join(restored.told.split())) == (0, True)
     other.flushall()
     file.write_bytes(backup)

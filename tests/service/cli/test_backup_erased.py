@@ -104,12 +104,12 @@ def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_
     both = ("--archive", house.archive, "--without-archive")
     assert "--without-archive says that the archive is lost" in called("restore", str(file), *place, *both).refusal
     (tmp_path / "elsewhere").mkdir()
-    for folder, wrong in (("elsewhere", "lacks 1 files that the backup names"), ("nowhere", "no such folder")):
+    for folder, wrong in (("elsewhere", "lacks 1 file that the backup names"), ("nowhere", "no such folder")):
         named = ("--archive", (tmp_path / folder).as_uri())
         assert wrong in called("restore", str(file), *place, *named).refusal
     assert other.dbsize() == 0
     lost = called("restore", str(file), *place, "--without-archive")
-    assert (lost.code, "1 were in the archive, which is lost." in lost.told) == (0, True)
+    assert (lost.code, "1 was in the archive, which is lost." in lost.told) == (0, True)
     assert other.exists(keys_of(table_stream(house.archived)).tombstone)
 
 
@@ -201,7 +201,7 @@ def test_archiving_erases_again_whom_the_archive_knows_as_erased(
     assert called("archive", *place, "--dry-run").code == 0
     assert other.exists(f"account:{erased.account.id}")
     archived = called("archive", *place)
-    assert (archived.code, "1 accounts were erased again that the archive knew" in archived.told) == (0, True)
+    assert (archived.code, "1 account was erased again that the archive knew" in archived.told) == (0, True)
     assert '"again":0' in called("archive", *place, "--json").printed
     with served(store, erased.keys, archive=erased.archive) as url:
         assert erased.is_gone(url)

@@ -74,4 +74,4 @@ def test_damaged_tables_are_named_and_left_out(called: Called, server: Server) -
             store.delete(keys.stream)
             store.zrem(keys.catalogue, stream)
     assert (told.code, told.printed) == (1, "")
-    assert f"Made anew but for what 1 tables can't tell, whose logs are damaged or away: {stream}" in told.told
+    assert f"Made anew but for what 1 table can't tell, whose log is damaged or away: {stream}" in told.told

@@ -13,6 +13,7 @@ from service.cli.verify import FEW
 from tests.laws.matches import account
 from tests.laws.setups import TOY
 from tests.service.audit.records import OURS, THEIRS, Transparent, edited, match_of, record_of, recorded
+from tests.service.audit.test_verifier import fenced
 from tests.service.cli.processes import Called, run
 from tests.sizes import sized
 
@@ -38,7 +39,7 @@ def test_a_person_is_told_what_a_good_record_says(called: Called, kept: Path) ->
     assert f"good (signed)\n  table {match.table}, kowah/1, finished\n" in told.printed
     assert f"  {len(match.stored)} decisions, " in told.printed
     assert f"  seat 0 {account('p1ayer0')}: place " in told.printed
-    assert told.printed.endswith("1 of 1 hold.\n")
+    assert told.printed.endswith("1 of 1 holds.\n")
 
 
 def test_a_record_that_is_no_good_names_the_first_entry_that_is_wrong(called: Called, kept: Path) -> None:
@@ -48,7 +49,7 @@ def test_a_record_that_is_no_good_names_the_first_entry_that_is_wrong(called: Ca
     dealt = next(stored.version for stored in match_of("kowah").stored if b'"kowah.dealt"' in stored.e)
     assert bad.startswith(f"{kept / 'bad.ndjson'}: NOT GOOD, version {dealt} (line {dealt + 1}): decision. ")
     assert good == f"{kept / 'good.ndjson'}: good (signed)"
-    assert told.printed.endswith("1 of 2 hold.\n")
+    assert told.printed.endswith("1 of 2 holds.\n")
 
 
 def test_a_program_is_told_a_line_of_json_for_each(called: Called, kept: Path) -> None:
@@ -69,7 +70,7 @@ def test_checkpoints_are_met_or_found_out(called: Called, kept: Path) -> None:
     (kept / "met.json").write_bytes(msgspec.json.encode(good))
     (kept / "both.ndjson.kept").write_bytes(msgspec.json.encode(good) + b"\n" + msgspec.json.encode(other) + b"\n")
     met = called("verify", str(kept / "good.ndjson"), *keys, "--checkpoint", str(kept / "met.json"))
-    assert (met.code, "(signed, 1 checkpoints met)" in met.printed) == (0, True)
+    assert (met.code, "(signed, 1 checkpoint met)" in met.printed) == (0, True)
     found = called("verify", str(kept / "good.ndjson"), *keys, "--checkpoint", str(kept / "both.ndjson.kept"))
     assert (found.code, "version 4 (line 5): checkpoint." in found.printed) == (1, True)
 
@@ -85,7 +86,7 @@ def test_evidence_that_is_wrongly_signed_is_named_and_hides_nothing(called: Call
     assert told.code == 1
     assert first.startswith(f"Checkpoint of table:{match.table} at version 2: NOT GOOD: checkpoint_signature. ")
     assert ": decision. " in bad
-    assert "good (signed, 1 checkpoints met)" in sound
+    assert "good (signed, 1 checkpoint met)" in sound
     flaw, *_ = map(json.loads, called(*asked, "--json").printed.splitlines())
     assert (flaw["ok"], flaw["code"]) == (False, "checkpoint_signature")
     assert (flaw["stream"], flaw["version"]) == (f"table:{match.table}", 2)
@@ -106,7 +107,7 @@ def test_evidence_of_a_table_that_was_withheld_is_named(called: Called, kept: Pa
         [
             f"Checkpoint of table:{'1' * 26} at version 3: NOT GOOD: unmet. {FAULTS['unmet']}",
             f"Proof of inclusion of table:{'z' * 26} at version 9: NOT GOOD: unmet. {FAULTS['unmet']}",
-            "1 of 1 hold.",
+            "1 of 1 holds.",
         ],
     )
     good, *flaws = map(json.loads, called(*asked, "--json").printed.splitlines())
@@ -116,7 +117,7 @@ def test_evidence_of_a_table_that_was_withheld_is_named(called: Called, kept: Pa
         (False, "unmet", f"table:{'z' * 26}", 9),
     ]
     apart = called(*asked, "--other-tables")
-    assert (apart.code, apart.printed.endswith("1 of 1 hold.\n"), "NOT GOOD" in apart.printed) == (0, True, False)
+    assert (apart.code, apart.printed.endswith("1 of 1 holds.\n"), "NOT GOOD" in apart.printed) == (0, True, False)
     assert apart.told == "Left aside what was kept of other tables: 2 versions\n"
 
 
@@ -143,17 +144,30 @@ def test_tree_heads_are_looked_at_without_any_proof_of_inclusion(called: Called,
     told = called(*asked)
     assert told.code == 1
     assert told.printed.startswith("Tree heads of 3 and 7 leaves: NOT GOOD: consistency. ")
-    assert told.printed.endswith("1 of 1 hold.\n")
+    assert told.printed.endswith("1 of 1 holds.\n")
     flaw, good = map(json.loads, called(*asked, "--json").printed.splitlines())
     assert (flaw["ok"], flaw["code"], flaw["sizes"], good["ok"]) == (False, "consistency", [3, 7], True)
+
+
+def test_what_is_counted_is_told_in_the_singular_too(called: Called, kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.ndjson").write_bytes(fenced("record")[0].encode())
+    (tmp_path / "other").touch()
+    log = Transparent(*map(Transparent.other, range(2)))
+    forged = msgspec.structs.replace(log.head(1), at=6)
+    (tmp_path / "tree").write_bytes(msgspec.json.encode(forged))
+    told = called("verify", str(tmp_path), "--keys", str(kept / "keys.json"), "--tree", str(tmp_path / "tree"))
+    assert told.told == f"Left out 2 files in {tmp_path}: the name of a record ends in .ndjson\n"
+    assert "Tree head of 1 leaf: NOT GOOD" in told.printed
+    assert "  3 decisions, 5 events, no shuffle\n" in told.printed
+    assert told.printed.endswith("1 of 1 holds.\n")
 
 
 def test_how_many_files_of_a_folder_were_left_out_is_told(called: Called, kept: Path, tmp_path: Path) -> None:
     for name in ("one.ndjson", "two.NDJSON", "three.ndjson.txt"):
         (tmp_path / name).write_bytes((kept / "good.ndjson").read_bytes())
     told = called("verify", str(tmp_path), "--keys", str(kept / "keys.json"))
-    assert (told.code, told.printed.endswith("1 of 1 hold.\n")) == (0, True)
-    assert told.told == f"Left out 2 of the files in {tmp_path}: their names don't end in .ndjson\n"
+    assert (told.code, told.printed.endswith("1 of 1 holds.\n")) == (0, True)
+    assert told.told == f"Left out 2 files in {tmp_path}: the name of a record ends in .ndjson\n"
 
 
 def test_a_game_from_outside_the_tree_is_named(called: Called, kept: Path, tmp_path: Path) -> None:
