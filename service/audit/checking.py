@@ -177,7 +177,7 @@ class _Check:
         first = _read(_entry, entries[0], Fault(2, 1, "entry"))
         game = self._opened(first)
         table: AnyTable = Table(id=first.stream.removeprefix("table:"))
-        self.report.table, self.report.ruleset = table.id, game.ruleset
+        self.report.ruleset = game.ruleset
         kept = self._kept(first.stream)
         for version, e in enumerate(entries, 1):
             self._add(game, table, e, version)
@@ -196,6 +196,7 @@ class _Check:
         create = _read(_creating, bytes(first.command), Fault(2, 1, "entry"))
         if not first.stream.startswith("table:") or not is_id(first.stream.removeprefix("table:")):
             raise _Found(Fault(2, 1, "entry"))
+        self.report.table = first.stream.removeprefix("table:")
         try:
             game = self._games.ruled(create.ruleset)
         except KeyError:

@@ -282,9 +282,10 @@ def test_another_salt_or_time_breaks_the_chain(lines: list[bytes]) -> None:
     assert fault_of(b"".join([*lines[:6], forged + b"\n", *lines[7:]])) == Fault(len(lines), None, "chain")
 
 
-def test_an_unknown_ruleset_is_told(lines: list[bytes]) -> None:
+def test_an_unknown_ruleset_is_told(match: Match, lines: list[bytes]) -> None:
     forged = lines[1].replace(b'"ruleset":"kowah/1"', b'"ruleset":"kowah/9"')
-    assert fault_of(b"".join([lines[0], forged, *lines[2:]])) == Fault(2, 1, "ruleset")
+    report = check(b"".join([lines[0], forged, *lines[2:]]), GAMES, EVIDENCE)
+    assert (report.fault, report.table) == (Fault(2, 1, "ruleset"), match.table)
 
 
 @pytest.mark.parametrize(
