@@ -183,11 +183,18 @@ def test_a_folder_of_many_is_shared_out_and_only_what_is_wrong_is_told(tmp_path:
     deep = tmp_path / "deep" / "er"
     deep.mkdir(parents=True)
     (deep / "bad.ndjson").write_bytes((kept / "bad.ndjson").read_bytes())
+    match = match_of("chinchon")
+    *entries, last = (stored.e for stored in match.stored)
+    for name, salt in (("one", "A" * 22), ("two", "B" * 22)):
+        (deep / f"{name}.ndjson").write_bytes(recorded(match, [*entries, edited(last, salt=salt)]))
     told = run("verify", str(tmp_path), "--keys", str(kept / "keys.json"), "--jobs", "2")
     assert told.returncode == 1
-    assert told.stdout.count("NOT GOOD") == 1
-    assert told.stdout.endswith(f"{MANY} of {MANY + 1} hold.\n")
-    assert f"{MANY + 1}/{MANY + 1}" in told.stderr
+    assert [line.split(":")[0] for line in told.stdout.splitlines() if "NOT GOOD" in line] == [
+        str(deep / "bad.ndjson"),
+        f"{deep / 'one.ndjson'} and {deep / 'two.ndjson'}",
+    ]
+    assert told.stdout.endswith(f"{MANY + 2} of {MANY + 3} hold.\n")
+    assert f"{MANY + 3}/{MANY + 3}" in told.stderr
 
 
 def test_without_keys_the_signature_is_said_not_to_be_looked_at(called: Called, kept: Path, tmp_path: Path) -> None:
