@@ -399,6 +399,8 @@ const USAGE = "Usage: node verify.mjs RECORD KEYS [CHECKPOINTS] [--other-tables]
 async function isStarted() {
   const started = globalThis.process?.argv?.[1];
   if (started === undefined) return false;
+  // What Node reads from the standard input has no file, and this name.
+  if (started === "-") return import.meta.url.endsWith("/[eval1]");
   try {
     const [{ createRequire }, { realpathSync }, { fileURLToPath }] =
       await Promise.all(["node:module", "node:fs", "node:url"].map((name) => import(name)));

@@ -42,6 +42,14 @@ def test_it_runs_under_any_name_and_by_a_link(files: Path, tmp_path: Path) -> No
 
 
 @NEEDS_NODE
+def test_it_runs_from_the_standard_input(files: Path) -> None:
+    command = [str(NODE), "--input-type=module", "-", str(files / "bad"), str(files / "keys")]
+    source = VERIFIER.read_text(encoding="utf-8")
+    told = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
+    assert (told.returncode, json.loads(told.stdout)["ok"]) == (1, False), told
+
+
+@NEEDS_NODE
 def test_it_does_nothing_where_it_is_imported(files: Path, tmp_path: Path) -> None:
     (tmp_path / "verify.mjs").write_text(f"import {json.dumps(VERIFIER.as_uri())};")
     told = called(files / "bad", files / "keys", verifier=tmp_path / "verify.mjs")
