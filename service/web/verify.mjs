@@ -62,11 +62,23 @@ export async function verify(record, keys = null, checkpoints = [], { otherTable
   expectCheckpoints(checkpoints);
   const { sound, flaws } = await sifted(checkpoints, known);
   const found = await told(record, known, sound);
-  if (found.ok && !otherTables) {
-    const others = sound.filter(({ stream }) => stream !== `table:${found.table}`);
+  if (!otherTables) {
+    const own = streamOf(record);
+    const others = sound.filter(({ stream }) => stream !== own);
     flaws.push(...others.map((checkpoint) => flaw(checkpoint, "unmet", "The record is not of this table.")));
   }
   return flaws.length === 0 ? found : { ...found, ok: false, flaws };
+}
+
+/* What the first entry says that it is of, whatever else is wrong; null where it says nothing. */
+
+function streamOf(record) {
+  try {
+    const text = typeof record === "string" ? record : new TextDecoder().decode(record);
+    return JSON.parse(text.split("\n", 2)[1]).stream;
+  } catch {
+    return null;
+  }
 }
 
 async function told(record, known, checkpoints) {

@@ -224,15 +224,21 @@ def test_each_checkpoint_is_signed_and_of_the_table(verified: Verified) -> None:
     edits = ({"stream": f"table:{'1' * 26}"}, {"version": 3}, {"head": "1" * 64}, {"at": 6}, {"key": THEIRS.id})
     forged = [msgspec.structs.replace(kept(match, 2), **edit) for edit in edits]
     unknown = msgspec.structs.replace(kept(match, 2), key="0" * 16)
-    found, unmet = verified(
+    wrong = recorded(match, with_two_cards_swapped(match))
+    found, unmet, both, none = verified(
         (record_of(match), PUBLISHED, [*forged, unknown, kept(match, 4)]),
         (record_of(match), PUBLISHED, [other, kept(match, 4)]),
+        (wrong, PUBLISHED, [other, kept(match, 4)]),
+        (b"nothing", PUBLISHED, [other]),
     )
     assert (found["ok"], found["checkpoints"]) == (False, 1)
     told = [(flaw["stream"], flaw["version"], flaw["code"]) for flaw in found["flaws"]]
     assert told == [*((one.stream, one.version, "signature") for one in forged), (unknown.stream, 2, "unknown_key")]
     assert (unmet["ok"], unmet["checkpoints"]) == (False, 1)
-    assert [(flaw["stream"], flaw["version"], flaw["code"]) for flaw in unmet["flaws"]] == [(other.stream, 3, "unmet")]
+    assert (both["code"], none["code"]) == ("shuffle", "not_a_record")
+    for one in (unmet, both, none):
+        told = [(flaw["stream"], flaw["version"], flaw["code"]) for flaw in one["flaws"]]
+        assert told == [(other.stream, 3, "unmet")]
 
 
 @NEEDS_NODE
