@@ -93,8 +93,11 @@ def everything(url: str) -> dict[bytes, Any]:
     seen where, as anybody is who asks.
     """
     with asking(url) as client:
-        keys = (key for key in client.scan_iter() if not key.startswith((b"account:seats:", b"presence:")))
-        return {key: client.dump(key) for key in keys}
+        keys = [key for key in client.scan_iter() if not key.startswith((b"account:seats:", b"presence:"))]
+        with client.pipeline(transaction=False) as pipe:
+            for key in keys:
+                pipe.dump(key)
+            return dict(zip(keys, pipe.execute(), strict=True))
 
 
 def lifeline(place: Path) -> socket.socket:
