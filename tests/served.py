@@ -19,7 +19,7 @@ from service.parts import Sources
 from service.settings import NO_LIMITS, Durability, Limits, Settings
 from tests.documented import serving_games
 
-_NO_TLS = ssl.create_default_context()
+NO_TLS = ssl.create_default_context()
 """Made once: a client makes one of its own otherwise, which takes longer than a test."""
 
 ENDING_S = 60.0
@@ -79,7 +79,7 @@ def running(
 
 
 def _await_answer(url: str, thread: threading.Thread) -> None:
-    transport = httpx.HTTPTransport(retries=8)
+    transport = httpx.HTTPTransport(retries=8, verify=NO_TLS)
     with httpx.Client(transport=transport, timeout=20) as client:
         assert client.get(f"{url}/readyz").json() == {"status": "ready"}, thread
 
@@ -88,7 +88,7 @@ class Person:
     """Somebody with an account, or without one."""
 
     def __init__(self, url: str, name: str | None = "Ada") -> None:
-        self.http = httpx.Client(base_url=url, timeout=20, verify=_NO_TLS)
+        self.http = httpx.Client(base_url=url, timeout=20, verify=NO_TLS)
         self.id = ""
         if name is not None:
             welcome = self.http.post("/v1/players", json={"name": name}).json()

@@ -9,7 +9,7 @@ import pytest
 
 from service.parts import Sources
 from service.settings import NO_LIMITS
-from tests.served import Person, served
+from tests.served import NO_TLS, Person, served
 
 MINUTE_MS = 1_790_000_040_000 // 60_000 * 60_000
 OPEN = "/v1/chinkway/tables"
@@ -106,7 +106,8 @@ def test_fifty_rivals_on_two_workers_open_no_more_tables_than_the_quota(limited:
     ada = Person(urls[0])
 
     def opened(number: int) -> int:
-        return httpx.post(f"{urls[number % 2]}{OPEN}", json={}, headers=dict(ada.http.headers), timeout=20).status_code
+        address, headers = f"{urls[number % 2]}{OPEN}", dict(ada.http.headers)
+        return httpx.post(address, json={}, headers=headers, timeout=20, verify=NO_TLS).status_code
 
     with ThreadPoolExecutor(25) as rivals:
         answers = list(rivals.map(opened, range(50)))
@@ -119,7 +120,7 @@ def test_fifty_rivals_on_two_workers_open_no_more_tables_than_the_quota(limited:
 
 def sign_up(url: str, forwarded: str | None = None) -> httpx.Response:
     headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
-    return httpx.post(f"{url}/v1/players", json={"name": "Ada"}, headers=headers, timeout=20)
+    return httpx.post(f"{url}/v1/players", json={"name": "Ada"}, headers=headers, timeout=20, verify=NO_TLS)
 
 
 def test_an_address_that_opens_too_many_accounts_is_refused(limited: Callable[..., str]) -> None:
