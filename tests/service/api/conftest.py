@@ -115,3 +115,10 @@ def company(url: str) -> Iterator[Company]:
     """Give a table whose match has just begun."""
     with seated(url) as company:
         yield company
+
+
+@pytest.fixture(scope="module")
+def unmoved(url: str) -> Iterator[Company]:
+    """Give a table whose match has just begun, at which nothing is done."""
+    with seated(url) as company:
+        yield company

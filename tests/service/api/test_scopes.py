@@ -68,9 +68,9 @@ def asked(route: Endpoint) -> Iterator[tuple[Any, Needed]]:
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_a_route_takes_the_tokens_that_the_document_says_and_no_other(
-    route: Endpoint, owner: Callable[..., Owner], company: Company, url: str
+    route: Endpoint, owner: Callable[..., Owner], unmoved: Company, url: str
 ) -> None:
-    table = company.path.rpartition("/")[2]
+    table = unmoved.path.rpartition("/")[2]
     query = "?id=" + "0" * 26 if route.name == "getPlayers" else ""
     for body, stated in asked(route):
         for held in HELD:

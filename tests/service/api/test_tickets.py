@@ -50,23 +50,23 @@ def opened(url: str, path: str, query: str = "", **headers: str) -> tuple[int, s
 
 
 @pytest.fixture(params=STREAMS, ids=lambda route: route.name)
-def stream(request: pytest.FixtureRequest, company: Company) -> str:
+def stream(request: pytest.FixtureRequest, unmoved: Company) -> str:
     """Give the path of a stream that a ticket opens."""
-    return path_of(request.param, company)
+    return path_of(request.param, unmoved)
 
 
 def test_there_are_streams() -> None:
     assert STREAMS
 
 
-def test_a_ticket_opens_its_stream_without_a_header(stream: str, company: Company, url: str) -> None:
-    assert opened(url, stream, f"?ticket={ticket(company.people[1], stream)}") == (200, None)
+def test_a_ticket_opens_its_stream_without_a_header(stream: str, unmoved: Company, url: str) -> None:
+    assert opened(url, stream, f"?ticket={ticket(unmoved.people[1], stream)}") == (200, None)
 
 
-def test_what_a_ticket_shows_is_what_its_token_may_see(company: Company, url: str) -> None:
+def test_what_a_ticket_shows_is_what_its_token_may_see(unmoved: Company, url: str) -> None:
     """Each of two seats sees its own cards and not the other's."""
-    path = f"{company.path}/events"
-    first, second = company.people[:2]
+    path = f"{unmoved.path}/events"
+    first, second = unmoved.people[:2]
     seen = []
     for person in (first, second):
         with closing(Person(url, None).http) as browser:
@@ -76,46 +76,46 @@ def test_what_a_ticket_shows_is_what_its_token_may_see(company: Company, url: st
     assert seen[0] != seen[1]
 
 
-def test_a_ticket_is_good_once(stream: str, company: Company, url: str) -> None:
-    query = f"?ticket={ticket(company.people[1], stream)}"
+def test_a_ticket_is_good_once(stream: str, unmoved: Company, url: str) -> None:
+    query = f"?ticket={ticket(unmoved.people[1], stream)}"
     assert opened(url, stream, query) == (200, None)
     assert opened(url, stream, query) == (401, "unauthenticated")
 
 
-def test_of_fifty_who_come_with_one_ticket_at_once_one_gets_in(stream: str, company: Company, url: str) -> None:
-    query = f"?ticket={ticket(company.people[1], stream)}"
+def test_of_fifty_who_come_with_one_ticket_at_once_one_gets_in(stream: str, unmoved: Company, url: str) -> None:
+    query = f"?ticket={ticket(unmoved.people[1], stream)}"
     with ThreadPoolExecutor(50) as rivals:
         came = list(rivals.map(lambda _: opened(url, stream, query)[0], range(50)))
     assert sorted(came) == [200] + [401] * 49
 
 
-def test_a_worker_takes_the_tickets_of_another(company: Company, valkey_url: str, tmp_path: Path) -> None:
-    path = f"{company.path}/events"
+def test_a_worker_takes_the_tickets_of_another(unmoved: Company, valkey_url: str, tmp_path: Path) -> None:
+    path = f"{unmoved.path}/events"
     with served(valkey_url, tmp_path / "keys") as other:
-        assert opened(other, path, f"?ticket={ticket(company.people[1], path)}") == (200, None)
+        assert opened(other, path, f"?ticket={ticket(unmoved.people[1], path)}") == (200, None)
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=lambda route: route.name)
-def test_a_ticket_opens_no_other_stream(one: Endpoint, other: Endpoint, company: Company, url: str) -> None:
-    stream, elsewhere = path_of(one, company), path_of(other, company)
+def test_a_ticket_opens_no_other_stream(one: Endpoint, other: Endpoint, unmoved: Company, url: str) -> None:
+    stream, elsewhere = path_of(one, unmoved), path_of(other, unmoved)
     if elsewhere == stream:
-        elsewhere = stream.replace(company.path, company.people[0].post("/v1/chinkway/tables").headers["Location"])
-    query = f"?ticket={ticket(company.people[1], stream)}"
+        elsewhere = stream.replace(unmoved.path, unmoved.people[0].post("/v1/chinkway/tables").headers["Location"])
+    query = f"?ticket={ticket(unmoved.people[1], stream)}"
     assert opened(url, elsewhere, query) == (401, "unauthenticated")
     assert opened(url, stream, query) == (200, None)
 
 
 @pytest.mark.parametrize("route", OTHERS, ids=lambda route: route.name)
-def test_where_there_is_no_stream_a_ticket_is_no_parameter(route: Endpoint, company: Company, url: str) -> None:
-    path = f"{company.path}/events"
-    query = f"?ticket={ticket(company.people[1], path)}"
-    assert opened(url, path_of(route, company), query) == (400, "malformed")
+def test_where_there_is_no_stream_a_ticket_is_no_parameter(route: Endpoint, unmoved: Company, url: str) -> None:
+    path = f"{unmoved.path}/events"
+    query = f"?ticket={ticket(unmoved.people[1], path)}"
+    assert opened(url, path_of(route, unmoved), query) == (400, "malformed")
     assert opened(url, path, query) == (200, None)
 
 
-def test_a_ticket_is_none_for_a_table_that_is_written_otherwise(company: Company, url: str) -> None:
-    path = f"{company.path}/events"
-    query = f"?ticket={ticket(company.people[1], path)}"
+def test_a_ticket_is_none_for_a_table_that_is_written_otherwise(unmoved: Company, url: str) -> None:
+    path = f"{unmoved.path}/events"
+    query = f"?ticket={ticket(unmoved.people[1], path)}"
     for spelling in (f"{path}/", path.replace("tables", "%74ables"), f"/{path}"):
         assert opened(url, spelling, query) == (404, "not_found")
     assert opened(url, path, query) == (200, None)
@@ -126,12 +126,12 @@ def test_what_was_never_a_ticket_opens_nothing(stream: str, url: str, given: str
     assert opened(url, stream, f"?ticket={given}") == (401, "unauthenticated")
 
 
-def test_a_token_is_no_ticket(stream: str, company: Company, url: str) -> None:
-    assert opened(url, stream, f"?ticket={company.people[1].token}") == (401, "unauthenticated")
+def test_a_token_is_no_ticket(stream: str, unmoved: Company, url: str) -> None:
+    assert opened(url, stream, f"?ticket={unmoved.people[1].token}") == (401, "unauthenticated")
 
 
-def test_a_ticket_and_a_token_together_are_malformed_and_spend_nothing(stream: str, company: Company, url: str) -> None:
-    person = company.people[1]
+def test_a_ticket_and_a_token_together_are_malformed_and_spend_nothing(stream: str, unmoved: Company, url: str) -> None:
+    person = unmoved.people[1]
     query = f"?ticket={ticket(person, stream)}"
     for header in (f"Bearer {person.token}", "Bearer nonsense", "Basic YTpi"):
         assert opened(url, stream, query, Authorization=header) == (400, "malformed")
@@ -139,8 +139,8 @@ def test_a_ticket_and_a_token_together_are_malformed_and_spend_nothing(stream: s
     assert opened(url, stream, query) == (200, None)
 
 
-def test_a_ticket_ends_with_the_token_that_asked(stream: str, company: Company, url: str) -> None:
-    person = company.people[1]
+def test_a_ticket_ends_with_the_token_that_asked(stream: str, unmoved: Company, url: str) -> None:
+    person = unmoved.people[1]
     other = Person(url, None)
     made = person.post("/v1/tokens", {"scopes": ["play"]}).json()
     other.http.headers["Authorization"] = f"Bearer {made['token']}"
@@ -150,8 +150,8 @@ def test_a_ticket_ends_with_the_token_that_asked(stream: str, company: Company, 
     other.http.close()
 
 
-def test_a_stream_that_a_ticket_opened_ends_with_the_token_that_asked(stream: str, company: Company, url: str) -> None:
-    person = company.people[1]
+def test_a_stream_that_a_ticket_opened_ends_with_the_token_that_asked(stream: str, unmoved: Company, url: str) -> None:
+    person = unmoved.people[1]
     with closing(Person(url, None).http) as browser:
         made = person.post("/v1/tokens", {"scopes": ["play"]}).json()
         asking = {"Authorization": f"Bearer {made['token']}"}
@@ -173,18 +173,18 @@ def test_a_ticket_ends_with_its_account(stream: str, url: str) -> None:
     person.http.close()
 
 
-def test_a_ticket_of_any_token_is_given_and_sees_no_more_than_that(company: Company, url: str) -> None:
+def test_a_ticket_of_any_token_is_given_and_sees_no_more_than_that(unmoved: Company, url: str) -> None:
     """A token of no scope looks on; so does its ticket."""
-    host = company.people[0]
-    path = f"{company.path}/events"
+    host = unmoved.people[0]
+    path = f"{unmoved.path}/events"
     with closing(Person(url, None).http) as onlooker:
         token = host.post("/v1/tokens", {"scopes": []}).json()["token"]
         onlooker.headers["Authorization"] = f"Bearer {token}"
         assert onlooker.post("/v1/tickets", json={"path": path}).status_code == 201
 
 
-def test_a_ticket_counts_as_a_request_and_so_does_its_use(valkey_url: str, tmp_path: Path, company: Company) -> None:
-    path = f"{company.path}/events"
+def test_a_ticket_counts_as_a_request_and_so_does_its_use(valkey_url: str, tmp_path: Path, unmoved: Company) -> None:
+    path = f"{unmoved.path}/events"
     with served(valkey_url, tmp_path / "keys", limits=NO_LIMITS._replace(requests=1)) as slow:
         person = Person(slow)
         query = f"?ticket={ticket(person, path)}"
@@ -227,13 +227,13 @@ def test_a_ticket_for_what_is_no_path_is_malformed(ada: Person, body: object, fi
     assert (answer.status_code, answer.json()["field"]) == (400, field)
 
 
-def test_a_ticket_takes_a_token(nobody: Person, company: Company) -> None:
-    answer = nobody.post("/v1/tickets", {"path": f"{company.path}/events"})
+def test_a_ticket_takes_a_token(nobody: Person, unmoved: Company) -> None:
+    answer = nobody.post("/v1/tickets", {"path": f"{unmoved.path}/events"})
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
 
 
-def test_no_problem_repeats_a_ticket(stream: str, company: Company, url: str) -> None:
-    taken = ticket(company.people[1], stream)
+def test_no_problem_repeats_a_ticket(stream: str, unmoved: Company, url: str) -> None:
+    taken = ticket(unmoved.people[1], stream)
     for query in (f"?ticket={taken}x", f"?ticket={taken}&nonesuch=1", f"?after=x&ticket={taken}", f"?ticket={taken}"):
         with closing(Person(url, None).http) as browser:
             answer = browser.get(stream + query)

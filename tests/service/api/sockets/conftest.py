@@ -10,7 +10,6 @@ import pytest
 from service.api.websocket import PATH
 from tests.raw import request
 from tests.served import Person
-from tests.service.api.conftest import Company, seated
 from tests.sockets import Json, Socket, opened
 
 NO_TABLE = "0" * 26
@@ -28,13 +27,6 @@ def table(ada: Person) -> str:
     """Give a table of Chinkway that Ada has opened; nobody sits there."""
     opened_table: str = ada.post("/v1/chinkway/tables").json()["table"]
     return opened_table
-
-
-@pytest.fixture(scope="module")
-def unmoved(url: str) -> Iterator[Company]:
-    """Give a table whose match has just begun, at which nothing is done."""
-    with seated(url) as company:
-        yield company
 
 
 def path_of(table: str, end: str = "commands") -> str:
