@@ -5,6 +5,7 @@ What can't be done as asked is told in one sentence on the error stream, with ex
 
 import re
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ from service.cli.options import (
     Url,
     WithoutArchive,
     keys_at,
+    path_of,
     settled,
     settled_but,
     stated,
@@ -236,22 +238,23 @@ def replay(
 
 @app.command()
 def verify(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records, and folders of them.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", parser=path_of, help="Records, and folders of them.")],
     keys: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The service's public keys, as it publishes them.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=path_of, help="The service's public keys, as it publishes them."),
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", metavar="", help="Leave signatures aside.")] = False,
     checkpoint: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Checkpoints that were kept, one a line; may come several times."),
+        typer.Option(metavar="FILE", parser=path_of, help="Checkpoints that were kept, one a line."),
     ] = None,
     proof: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Proofs of inclusion and consistency, one a line; may come several times."),
+        typer.Option(metavar="FILE", parser=path_of, help="Proofs of inclusion and consistency, one a line."),
     ] = None,
     tree: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Heads of the transparency log that were kept, one a line."),
+        typer.Option(metavar="FILE", parser=path_of, help="Heads of the transparency log that were kept, one a line."),
     ] = None,
     other_tables: Annotated[
         bool, typer.Option("--other-tables", metavar="", help="There may be evidence of tables that no FILE is of.")
@@ -456,6 +459,10 @@ def restore(
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What its encoding has no character for, as in the name of a file, ends no command.
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(app(prog_name="evenfold", standalone_mode=False))
     except typer.TyperException as error:

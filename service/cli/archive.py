@@ -17,7 +17,7 @@ from service.auth.accounts import Accounts
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
-from service.cli.sentences import Failed, Unusable, printing, say, several
+from service.cli.sentences import Failed, Unusable, json_line, printing, say, several
 from service.cli.spans import LONGEST_MS, span_ms
 from service.clock import utc_ms
 from service.erasing import Erasing, tell
@@ -189,7 +189,7 @@ async def _considered(archiving: Archiving, stream: str, told: Told, *, dry: boo
 def _tell(told: Told, wanted: Wanted) -> None:
     size = several(told.bytes, "byte", "bytes")
     if wanted.as_json:
-        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        sys.stdout.write(json_line(told))
     elif wanted.dry_run:
         say(f"{several(told.archived, 'table', 'tables')} would go, in {size}; nothing has changed.")
     else:

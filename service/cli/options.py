@@ -45,8 +45,8 @@ def stated(context: typer.Context, parameter: typer.CallbackParam, value: T) -> 
     return value
 
 
-def _folder(path: str | Path) -> Path:
-    """Read a folder; an empty one would be the working directory."""
+def path_of(path: str | Path) -> Path:
+    """Read a path; an empty one would be the working directory."""
     if path == "":
         raise typer.BadParameter(_EMPTY)
     return Path(path)
@@ -100,7 +100,7 @@ Data = Annotated[
         help="The folder of the store.",
         show_default=False,
         metavar="FOLDER",
-        parser=_folder,
+        parser=path_of,
         callback=stated,
     ),
 ]
@@ -130,7 +130,7 @@ Keys = Annotated[
         envvar="EVENFOLD_KEYS",
         metavar="FOLDER",
         help="The folder of the service's secrets; else `keys` in --data. Servers of one store need the same.",
-        parser=_folder,
+        parser=path_of,
         callback=stated,
     ),
 ]
@@ -140,7 +140,7 @@ KeysAlone = Annotated[
         envvar="EVENFOLD_KEYS",
         metavar="FOLDER",
         help="The folder of the service's secrets; all processes of one store need the same.",
-        parser=_folder,
+        parser=path_of,
         callback=stated,
     ),
 ]

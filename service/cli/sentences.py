@@ -4,12 +4,14 @@ Unusable    what was asked can't be done as it was asked: exit code 2
 Failed      it could have been done, and was not: exit code 1
 """
 
+import json
 import logging
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from msgspec import Struct, to_builtins
 from rich.console import Console
 from typer import TyperException
 
@@ -50,6 +52,11 @@ def printing() -> Iterator[None]:
         # What is still to be written would fail once more, and with a traceback, when the process ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise Failed(f"The output can't be written: {error.strerror}") from None
+
+
+def json_line(told: Struct) -> str:
+    """Return a line of JSON in ASCII, which any output has the characters for."""
+    return json.dumps(to_builtins(told), separators=(",", ":")) + "\n"
 
 
 def several(number: int, one: str, many: str) -> str:

@@ -6,6 +6,7 @@ is one, however deep, and how many others were left out is told on the error str
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,7 +25,7 @@ from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
 from service.audit.transparency import Consistency, Inclusion, SignedTree
 from service.cli.games import found
-from service.cli.sentences import Unusable, printing, several
+from service.cli.sentences import Unusable, json_line, printing, several
 from service.games import Games
 
 T = TypeVar("T")
@@ -115,9 +116,9 @@ def verify(wanted: Wanted) -> int:
         _tell(flaws, wanted)
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
-            reports.append((str(verdict.file), verdict.report))
+            reports.append((_named(verdict.file), verdict.report))
             if wanted.as_json:
-                sys.stdout.write(msgspec.json.encode(_told(verdict, signed=wanted.keys is not None)).decode() + "\n")
+                sys.stdout.write(json_line(_told(verdict, signed=wanted.keys is not None)))
             elif verdict.report.fault is not None or len(files) <= FEW:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
         beside = _beside(evidence, reports, wanted)
@@ -210,9 +211,13 @@ def _shown(verdicts: Iterator[Verdict], total: int) -> Iterator[Verdict]:
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
-        if not path.exists():
-            raise Unusable(f"There is no {path}")
-        if not path.is_dir():
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except FileNotFoundError:
+            raise Unusable(f"There is no {path}") from None
+        except OSError as error:
+            raise Unusable(f"{path} can't be read: {error.strerror}") from None
+        if not is_folder:
             yield path
             continue
         every = [file for file in path.rglob("*") if file.is_file()]
@@ -223,6 +228,11 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             files = several(left_out, "file", "files")
             sys.stderr.write(f"Left out {files} in {path}: the name of a record ends in {SUFFIX}\n")
         yield from inside
+
+
+def _named(file: Path) -> str:
+    """Return the name of a file as text, also where it is none."""
+    return os.fsencode(file).decode(errors="backslashreplace")
 
 
 def _keys(file: Path | None) -> dict[str, bytes] | None:
@@ -253,7 +263,7 @@ def _kept(option: str, files: Sequence[Path], *kinds: "msgspec.json.Decoder[T]")
 
 
 def _told(verdict: Verdict, *, signed: bool) -> _Told:
-    file, fault = str(verdict.file), verdict.report.fault
+    file, fault = _named(verdict.file), verdict.report.fault
     if fault is None:
         return _Told(file, ok=True, report=verdict.report, signed=signed)
     told = _Told(file, ok=False, report=verdict.report, line=fault.line, version=fault.version)
@@ -266,7 +276,7 @@ def _flawed(flaw: Flaw, *, as_json: bool) -> str:
     if as_json:
         stream, version = (flaw.of.stream, flaw.of.version) if flaw.of is not None else (None, None)
         told = _ToldFlaw(flaw.code, flaw.sentence, flaw.sizes, stream, version, flaw.files)
-        return msgspec.json.encode(told).decode() + "\n"
+        return json_line(told)
     return f"{_subject(flaw)}: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
 
 

@@ -1,6 +1,7 @@
 """`evenfold verify`: records checked offline, by people and by programs."""
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -170,6 +171,21 @@ def test_how_many_files_of_a_folder_were_left_out_is_told(called: Called, kept: 
     assert told.told == f"Left out 2 files in {tmp_path}: the name of a record ends in .ndjson\n"
 
 
+@pytest.mark.parametrize(("encoding", "spelt"), [("utf-8", "käse"), ("ascii", r"k\xe4se")])
+def test_what_the_output_has_no_character_for_is_spelt_out(
+    kept: Path, tmp_path: Path, encoding: str, spelt: str
+) -> None:
+    for name in (b"r\xff.ndjson", "käse.ndjson".encode()):
+        (tmp_path / os.fsdecode(name)).write_bytes((kept / "good.ndjson").read_bytes())
+    asked = ("verify", str(tmp_path), "--keys", str(kept / "keys.json"))
+    in_words = run(*asked, PYTHONIOENCODING=encoding)
+    assert (in_words.returncode, in_words.stderr) == (0, "")
+    assert f"{tmp_path}/{spelt}.ndjson: good (signed)" in in_words.stdout
+    in_json = run(*asked, "--json", PYTHONIOENCODING=encoding)
+    named = {json.loads(line)["file"] for line in in_json.stdout.splitlines()}
+    assert (in_json.returncode, named) == (0, {f"{tmp_path}/r\\xff.ndjson", f"{tmp_path}/käse.ndjson"})
+
+
 def test_a_game_from_outside_the_tree_is_named(called: Called, kept: Path, tmp_path: Path) -> None:
     (tmp_path / "toy.ndjson").write_bytes(record_of(match_of("toy")))
     keys = ("--keys", str(kept / "keys.json"))
@@ -216,6 +232,8 @@ def test_a_program_is_told_whether_signatures_were_looked_at(called: Called, kep
         (("{kept}/good.ndjson",), "one of the two"),
         (("{kept}/good.ndjson", "--unsigned", "--keys", "{kept}/keys.json"), "one of the two"),
         (("{kept}/none.ndjson", "--unsigned"), "There is no {kept}/none.ndjson"),
+        (("", "--unsigned"), "it is empty"),
+        (("{kept}/" + 300 * "x", "--unsigned"), "File name too long"),
         (("{tmp}", "--unsigned"), "The folder {tmp} holds no record"),
         (("{kept}/good.ndjson", "--keys", "{kept}/none.json"), "Invalid value for '--keys'"),
         (("{kept}/good.ndjson", "--keys", "{kept}/good.ndjson"), "Invalid value for '--keys'"),
