@@ -1,6 +1,6 @@
-"""Whoever is erased stays erased: a store that knows somebody whom the archive does not is brought up to it.
+"""Whoever is erased stays erased: whom the archive knows as erased, and the store does not, is erased here again.
 
-That is a store filled from a backup of before the erasing, by somebody who did not name the archive. Each process of
+Such a store was filled from a backup of before the erasing, by somebody who did not name the archive. Each process of
 reactors looks once at its start, while it does everything else: a list of the archive's erased is held against the
 store's own, and nobody else is touched. It tries until the archive has answered and nobody is left.
 """
