@@ -68,11 +68,11 @@ def test_every_answer_names_its_request(url: str, case: str) -> None:
     assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
 
 
-def test_a_stream_and_an_answer_without_body_name_their_request(company: Company) -> None:
-    host = company.people[0]
-    stream = host.get(f"{company.path}/events", Accept="application/x-ndjson", X_Request_Id="a")
-    tag = host.get(company.path).headers["ETag"]
-    unchanged = host.get(company.path, If_None_Match=tag, X_Request_Id="b")
+def test_a_stream_and_an_answer_without_body_name_their_request(unmoved: Company) -> None:
+    host = unmoved.people[0]
+    stream = host.get(f"{unmoved.path}/events", Accept="application/x-ndjson", X_Request_Id="a")
+    tag = host.get(unmoved.path).headers["ETag"]
+    unchanged = host.get(unmoved.path, If_None_Match=tag, X_Request_Id="b")
     assert (unchanged.status_code, unchanged.headers["X-Request-Id"]) == (304, "b")
     assert (stream.status_code, stream.headers["X-Request-Id"]) == (200, "a")
 
@@ -161,9 +161,9 @@ def test_a_state_is_passed_on_whole_or_not_at_all(url: str, states: list[str], p
 
 
 @pytest.mark.parametrize("route", GETS, ids=lambda route: route.name)
-def test_head_has_the_headers_of_get_and_no_body(url: str, company: Company, arbiter: Person, route: Endpoint) -> None:
-    target = place(route, company)
-    person = arbiter if route.scope == ARBITER else company.people[0]
+def test_head_has_the_headers_of_get_and_no_body(url: str, unmoved: Company, arbiter: Person, route: Endpoint) -> None:
+    target = place(route, unmoved)
+    person = arbiter if route.scope == ARBITER else unmoved.people[0]
     bearer = f"Authorization: Bearer {person.token}"
     with line(url) as raw:
         raw.send(request(target, bearer, method="GET") + request(target, bearer, method="HEAD") + request("/healthz"))
@@ -187,10 +187,10 @@ def test_head_of_what_fails_is_the_head_of_the_problem(url: str) -> None:
         assert raw.answer().status == 200
 
 
-def test_head_of_a_stream_ends_with_its_headers(url: str, company: Company) -> None:
-    headers = (f"Authorization: Bearer {company.people[0].token}", "Accept: application/x-ndjson")
+def test_head_of_a_stream_ends_with_its_headers(url: str, unmoved: Company) -> None:
+    headers = (f"Authorization: Bearer {unmoved.people[0].token}", "Accept: application/x-ndjson")
     with line(url) as raw:
-        raw.send(request(f"{company.path}/events", *headers, method="HEAD") + request("/healthz"))
+        raw.send(request(f"{unmoved.path}/events", *headers, method="HEAD") + request("/healthz"))
         assert raw.answer(bodiless=True).headers["content-type"] == "application/x-ndjson"
         assert raw.answer().status == 200
 

@@ -36,15 +36,15 @@ BODIES = {
 
 
 @pytest.mark.parametrize("case", BODIES)
-def test_a_body_outside_the_contract_is_told_where(company: Company, case: str) -> None:
+def test_a_body_outside_the_contract_is_told_where(unmoved: Company, case: str) -> None:
     raw, field = BODIES[case]
-    mover = company.mover
-    answer = mover.http.post(f"{company.path}/commands", content=raw, headers={"Content-Type": "application/json"})
+    mover = unmoved.mover
+    answer = mover.http.post(f"{unmoved.path}/commands", content=raw, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400, answer.text
     problem = answer.json()
     assert (problem["code"], problem["status"], problem.get("field", "")) == ("malformed", 400, field)
     assert answer.headers["Content-Type"] == "application/problem+json"
-    assert mover.get(company.path).json()["version"] == 6
+    assert mover.get(unmoved.path).json()["version"] == 6
 
 
 def test_an_integral_float_is_the_integer_it_is(company: Company) -> None:
@@ -53,8 +53,8 @@ def test_an_integral_float_is_the_integer_it_is(company: Company) -> None:
     assert mover.post(f"{company.path}/commands", body).status_code == 201
 
 
-def test_a_body_of_another_media_type_is_not_read(company: Company) -> None:
-    answer = company.mover.http.post(f"{company.path}/commands", content=b"{}", headers={"Content-Type": "text/plain"})
+def test_a_body_of_another_media_type_is_not_read(unmoved: Company) -> None:
+    answer = unmoved.mover.http.post(f"{unmoved.path}/commands", content=b"{}", headers={"Content-Type": "text/plain"})
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
 
 
@@ -104,17 +104,17 @@ def test_a_nonce_of_other_characters_is_refused(ada: Person, nonce: str) -> None
 
 
 @pytest.mark.parametrize("tag", ["6", 'W/"6"', '"6", "7"', "*", '"06"', '"-1"', '"6', '""', '"99999999999999999999"'])
-def test_an_if_match_that_is_not_one_strong_version_is_malformed(company: Company, tag: str) -> None:
-    mover = company.mover
-    answer = mover.post(f"{company.path}/commands", company.legal(mover)[0], If_Match=tag)
+def test_an_if_match_that_is_not_one_strong_version_is_malformed(unmoved: Company, tag: str) -> None:
+    mover = unmoved.mover
+    answer = mover.post(f"{unmoved.path}/commands", unmoved.legal(mover)[0], If_Match=tag)
     assert (answer.status_code, answer.json()["field"]) == (400, "If-Match")
-    assert mover.get(company.path).json()["version"] == 6
+    assert mover.get(unmoved.path).json()["version"] == 6
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 256])
-def test_an_idempotency_key_of_other_characters_is_malformed(company: Company, key: str) -> None:
-    mover = company.mover
-    answer = mover.post(f"{company.path}/commands", company.legal(mover)[0], Idempotency_Key=key)
+def test_an_idempotency_key_of_other_characters_is_malformed(unmoved: Company, key: str) -> None:
+    mover = unmoved.mover
+    answer = mover.post(f"{unmoved.path}/commands", unmoved.legal(mover)[0], Idempotency_Key=key)
     assert (answer.status_code, answer.json()["field"]) == (400, "Idempotency-Key")
 
 
@@ -123,10 +123,10 @@ def test_the_quotes_of_an_idempotency_key_belong_to_it(ada: Person) -> None:
     assert len(tables) == 2
 
 
-def test_a_header_that_must_come_once_must_come_once(company: Company) -> None:
-    mover = company.mover
+def test_a_header_that_must_come_once_must_come_once(unmoved: Company) -> None:
+    mover = unmoved.mover
     headers = [("Idempotency-Key", "a"), ("Idempotency-Key", "b")]
-    answer = mover.http.post(f"{company.path}/commands", json=company.legal(mover)[0], headers=headers)
+    answer = mover.http.post(f"{unmoved.path}/commands", json=unmoved.legal(mover)[0], headers=headers)
     assert (answer.status_code, answer.json()["field"]) == (400, "Idempotency-Key")
 
 
@@ -134,24 +134,24 @@ QUERIES = ["at=x", "at=0", "at=-1", "at=1.5", "at=", "at=1&at=2", "version=1", "
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_query_outside_the_contract_is_malformed(company: Company, query: str) -> None:
-    answer = company.people[0].get(f"{company.path}?{query}")
+def test_a_query_outside_the_contract_is_malformed(unmoved: Company, query: str) -> None:
+    answer = unmoved.people[0].get(f"{unmoved.path}?{query}")
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
 
 
 @pytest.mark.parametrize("query", ["after=-1", "after=x", "limit=0", "limit=501", "limit=1&limit=2", "before=1"])
-def test_a_page_outside_the_contract_is_malformed(company: Company, query: str) -> None:
-    assert company.people[0].get(f"{company.path}/events?{query}").status_code == 400
+def test_a_page_outside_the_contract_is_malformed(unmoved: Company, query: str) -> None:
+    assert unmoved.people[0].get(f"{unmoved.path}/events?{query}").status_code == 400
 
 
-def test_what_can_not_be_had_in_a_media_type_is_said_so(company: Company) -> None:
-    answer = company.people[0].get(f"{company.path}/events", Accept="application/xml")
+def test_what_can_not_be_had_in_a_media_type_is_said_so(unmoved: Company) -> None:
+    answer = unmoved.people[0].get(f"{unmoved.path}/events", Accept="application/xml")
     assert (answer.status_code, answer.json()["code"]) == (406, "not_acceptable")
 
 
 @pytest.mark.parametrize("quality", ["1e999", "nan", "x", "-1"])
-def test_a_quality_that_is_no_number_is_malformed_or_ignored(company: Company, quality: str) -> None:
-    answer = company.people[0].get(f"{company.path}/events", Accept=f"application/json;q={quality}")
+def test_a_quality_that_is_no_number_is_malformed_or_ignored(unmoved: Company, quality: str) -> None:
+    answer = unmoved.people[0].get(f"{unmoved.path}/events", Accept=f"application/json;q={quality}")
     assert answer.status_code in (200, 400, 406)
 
 
@@ -164,19 +164,19 @@ def test_a_credential_that_is_no_bearer_token_is_refused(nobody: Person, value: 
     assert answer.json()["code"] in ("malformed", "unauthenticated")
 
 
-def test_without_a_token_nothing_of_a_table_is_told(nobody: Person, company: Company) -> None:
-    paths = [company.path, f"{company.path}/events", f"{company.path}/actions", "/v1/me", "/v1/players?id=x"]
+def test_without_a_token_nothing_of_a_table_is_told(nobody: Person, unmoved: Company) -> None:
+    paths = [unmoved.path, f"{unmoved.path}/events", f"{unmoved.path}/actions", "/v1/me", "/v1/players?id=x"]
     for path in paths:
         answer = nobody.get(path)
         assert answer.status_code == 401, path
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="evenfold"'
-    for path in (f"{company.path}/commands", f"{company.path}/seats", f"{company.path}/start", "/v1/chinkway/tables"):
+    for path in (f"{unmoved.path}/commands", f"{unmoved.path}/seats", f"{unmoved.path}/start", "/v1/chinkway/tables"):
         assert nobody.post(path).status_code == 401, path
-    assert nobody.delete(f"{company.path}/seats/me").status_code == 401
+    assert nobody.delete(f"{unmoved.path}/seats/me").status_code == 401
 
 
-def test_a_method_that_a_path_does_not_have_is_told_which_it_has(company: Company) -> None:
-    answer = company.people[0].http.put(company.path)
+def test_a_method_that_a_path_does_not_have_is_told_which_it_has(unmoved: Company) -> None:
+    answer = unmoved.people[0].http.put(unmoved.path)
     assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
     assert "GET" in answer.headers["Allow"]
 
