@@ -60,14 +60,20 @@ def cut_off(url: str, stream: str, words: tuple[str, ...]) -> None:
         assert client.execute_command("XADD", key, *words, place, *FOREIGN)  # type: ignore[no-untyped-call] # redis-py has not annotated it
 
 
+@pytest.fixture(scope="module")
+def other_url(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the address of another server of the store."""
+    with served(valkey_url, tmp_path_factory.mktemp("keys")) as address:
+        yield address
+
+
 @pytest.fixture
-def elsewhere(valkey_url: str, tmp_path: Path, cut: Cut) -> Iterator[Person]:
+def elsewhere(other_url: str, cut: Cut) -> Iterator[Person]:
     """Give one who sits at the table, at another server of the store, which has never read its stream."""
-    with served(valkey_url, tmp_path / "keys") as url:
-        person = Person(url, None)
-        person.http.headers["Authorization"] = cut.company.people[0].http.headers["Authorization"]
-        with closing(person.http):
-            yield person
+    person = Person(other_url, None)
+    person.http.headers["Authorization"] = cut.company.people[0].http.headers["Authorization"]
+    with closing(person.http):
+        yield person
 
 
 def is_damage(answer: httpx.Response) -> bool:
