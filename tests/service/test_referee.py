@@ -153,13 +153,19 @@ UNOPENED: list[tuple[str, Create]] = [
 def test_what_may_not_be_done_is_refused_with_the_reason(
     reason: str, said: tuple[Said, ...], who: str, command: Command
 ) -> None:
+    refused = refusal(said, who, command)
+    assert refused.reason == reason
+    assert isinstance(refused, {"not_seated": NotSeated, "not_host": NotHost}.get(reason, Refused))
+
+
+def refusal(said: tuple[Said, ...], who: str, command: Command) -> Refused:
+    """Return what refuses a command at a table where all this was said, and hold that it leaves the table as it was."""
     table = table_of(create(), *said)
     before = repr(table)
     with pytest.raises(Refused) as refused:
         say(table, who, command)
-    assert refused.value.reason == reason
-    assert isinstance(refused.value, {"not_seated": NotSeated, "not_host": NotHost}.get(reason, Refused))
     assert repr(table) == before
+    return refused.value
 
 
 @pytest.mark.parametrize(("reason", "command"), UNOPENED)
