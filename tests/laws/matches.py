@@ -102,6 +102,14 @@ class Match:
         command: Command = msgspec.json.decode(entry.command, type=NEUTRAL | self.game.commands)
         return command
 
+    def again(self, table: AnyTable, entry: Entry[Raw, Event]) -> tuple[Event, ...]:
+        """Decide the command of an entry once more, on the table before it."""
+        command = self.command(entry)
+        ask = Ask(entry.by, command, entry.at)
+        if isinstance(command, Create):
+            return Referee().create(self.game, table, ask, self.seed)
+        return Referee().decide(self.game, table, ask)
+
     def redacted(self, entry: Entry[Raw, Event], head: bytes, viewer: int | None) -> bytes:
         """Write an entry as this viewer gets it over the wire."""
         return _encode(fold.decision(self.game.projection, entry, head, viewer))

@@ -8,8 +8,8 @@ from msgspec import Raw
 from events.base import Entry
 from events.table import NUMBERS_PER_DEAL, DealReplayed, Ruled, Shuffled
 from projections import fold
-from service.game import AnyTable, Ask
-from service.referee import Create, Referee
+from service.game import AnyTable
+from service.referee import Referee
 from service.streams import genesis, head_after
 from tests.laws.matches import Match, asked_by
 
@@ -41,16 +41,10 @@ def heads_chain(match: Match) -> None:
 def decides_again(match: Match) -> None:
     """Hold: every stored command, decided again on the state before it, makes the same events happen, byte for byte."""
     for table, entry, stored in match.steps():
-        command = match.command(entry)
-        ask = Ask(entry.by, command, entry.at)
-        events = (
-            Referee().create(match.game, table, ask, match.seed)
-            if isinstance(command, Create)
-            else Referee().decide(match.game, table, ask)
-        )
+        events = match.again(table, entry)
         as_stored = b"[" + b",".join(bytes(event) for event in _raw.decode(stored.e).events) + b"]"
         assert _encode(events) == as_stored, f"version {entry.version} is decided otherwise: {events}"
-        assert _encode(command) == bytes(entry.command)
+        assert _encode(match.command(entry)) == bytes(entry.command)
 
 
 def cards_are_conserved(match: Match) -> None:

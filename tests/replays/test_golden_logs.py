@@ -12,8 +12,7 @@ from msgspec import Raw
 from events.base import Entry, Event, Seat
 from events.table import Ended, Opened, Scored
 from projections import fold, lobby
-from service.game import AnyGame, AnyTable, Ask
-from service.referee import Create, Referee
+from service.game import AnyGame, AnyTable
 from tests.laws import playing, replaying, secrecy
 from tests.laws.setups import GAMES
 from tests.replays import scripts
@@ -59,13 +58,7 @@ def test_its_heads_chain(path: Path) -> None:
 def test_its_commands_are_decided_as_they_were(path: Path) -> None:
     match = read(path)
     for table, entry, stored in match.steps():
-        command = match.command(entry)
-        ask = Ask(entry.by, command, entry.at)
-        events = (
-            Referee().create(match.game, table, ask, match.seed)
-            if isinstance(command, Create)
-            else Referee().decide(match.game, table, ask)
-        )
+        events = match.again(table, entry)
         then = [msgspec.json.decode(event) for event in _raw.decode(stored.e).events]
         assert says(msgspec.json.decode(msgspec.json.encode(events)), then), f"version {entry.version}: {events}"
 
