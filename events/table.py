@@ -34,7 +34,7 @@ CardName = Annotated[str, Meta(min_length=1, max_length=8, description="A card o
 Sealed = Annotated[tuple[CardName | Seat, ...], Meta(max_length=1_024, description="Top first: cards, or seats.")]
 Seats = Annotated[tuple[Seat, ...], Meta(max_length=MAX_SEATS)]
 Scores = Annotated[tuple[Total | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
-StatedScores = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
+PointsPerSeat = Annotated[tuple[Points | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
 Places = Annotated[tuple[Place | None, ...], Meta(max_length=MAX_SEATS, description="One a seat.")]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 OptionValue = bool | Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(min_length=1, max_length=32)]
@@ -119,7 +119,7 @@ class Scored(Event, frozen=True, tag="table.scored"):
     """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
 
     deal: DealNumber
-    points: StatedScores
+    points: PointsPerSeat
     scores: Scores
 
 
@@ -182,7 +182,7 @@ class Ruled(Event, frozen=True, tag="table.ruled"):
 
     dispute: DisputeNumber
     verdict: Verdict
-    scores: StatedScores | None
+    scores: PointsPerSeat | None
     places: Places | None
     forfeits: Seats
     deal: DealNumber | None

@@ -9,10 +9,10 @@ from msgspec import Struct, field
 
 from events.base import Millis, PlayerId
 from events.table import Created, Ended, SeatTaken
-from projections.concerning import Concerning
+from projections.filters import EventFilter
 
 _CONCERNING = Created | SeatTaken | Ended
-_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
+_filter: EventFilter[_CONCERNING] = EventFilter(_CONCERNING)
 
 
 class Attended(Struct):
@@ -29,11 +29,9 @@ class Attended(Struct):
 
 def add(attended: Attended, entries: Iterable[bytes]) -> None:
     """Add the stored entries that follow."""
-    for stored in entries:
-        if (read := _concerning.read(stored)) is not None:
-            entry, events = read
-            for event in events:
-                _evolve(attended, event, entry.at)
+    for entry, events in _filter.decisions(entries):
+        for event in events:
+            _evolve(attended, event, entry.at)
 
 
 def _evolve(attended: Attended, event: _CONCERNING, at: Millis) -> None:

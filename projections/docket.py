@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from events.base import Entry, GameName, Id, Millis, PlayerId, Version
 from events.table import Created, DisputeFiled, DisputeNumber, DisputeReason, Ruled
-from projections.concerning import Concerning
+from projections.filters import EventFilter
 
 _CONCERNING = Created | DisputeFiled | Ruled
-_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
+_filter: EventFilter[_CONCERNING] = EventFilter(_CONCERNING)
 
 
 class OpenDispute(Struct, frozen=True):
@@ -40,11 +40,9 @@ class Contested(Struct, frozen=True):
 
 def add(contested: Contested, entries: Iterable[bytes]) -> Contested:
     """Return a table with the stored entries that follow it added."""
-    for stored in entries:
-        if (read := _concerning.read(stored)) is not None:
-            entry, events = read
-            for event in events:
-                contested = _evolved(contested, event, entry)
+    for entry, events in _filter.decisions(entries):
+        for event in events:
+            contested = _evolved(contested, event, entry)
     return contested
 
 

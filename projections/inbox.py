@@ -35,7 +35,7 @@ from events.table import (
     StartRule,
     TurnBegan,
 )
-from projections.concerning import Concerning
+from projections.filters import EventFilter
 from projections.notices import (
     AnyNotice,
     DisputeNotice,
@@ -54,7 +54,7 @@ from projections.table import SeatView, Status
 
 _Contest: TypeAlias = DisputeFiled | Paused | Resumed | Looked | Ruled | DealReplayed
 _Concerning: TypeAlias = Created | SeatTaken | SeatLeft | Started | TurnBegan | Answered | Resigned | Ended | _Contest
-_concerning: Concerning[_Concerning] = Concerning(_Concerning)
+_filter: EventFilter[_Concerning] = EventFilter(_Concerning)
 
 
 class Told(NamedTuple):
@@ -135,7 +135,7 @@ class _About(TypedDict):
 
 def add(company: Company | None, entry: bytes) -> tuple[Company | None, tuple[Told, ...]]:
     """Return a table with the stored entry that follows added, and who is told what; None is a table of no entries."""
-    read = _concerning.read(entry)
+    read = _filter.read(entry)
     if read is None:
         return company, ()
     decision, events = read

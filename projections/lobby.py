@@ -23,11 +23,11 @@ from events.table import (
     Started,
     StartRule,
 )
-from projections.concerning import Concerning
+from projections.filters import EventFilter
 from projections.table import SeatView, Status
 
 _CONCERNING = Created | SeatTaken | SeatLeft | Started | Paused | Resumed | Resigned | Ended
-_concerning: Concerning[_CONCERNING] = Concerning(_CONCERNING)
+_filter: EventFilter[_CONCERNING] = EventFilter(_CONCERNING)
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -61,16 +61,14 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 def concerns(entry: bytes) -> bool:
     """Tell whether a stored entry may change its table's summary; False is sure."""
-    return _concerning.may_be_in(entry)
+    return _filter.may_be_in(entry)
 
 
 def add(summary: Summary | None, entries: Iterable[bytes]) -> Summary | None:
     """Return a summary with the stored entries that follow it added; None is the summary of no entries."""
-    for stored in entries:
-        if (read := _concerning.read(stored)) is not None:
-            entry, events = read
-            for event in events:
-                summary = _evolved(summary, event, entry)
+    for entry, events in _filter.decisions(entries):
+        for event in events:
+            summary = _evolved(summary, event, entry)
     return summary
 
 

@@ -105,9 +105,10 @@ class Append:
         try:
             if self._told is not None:
                 self._told(answer)
-        except Exception as error:  # noqa: BLE001 whatever it is, the caller is to know, and not the connection
-            if not isinstance(error, Broken):
-                _journal.exception("what was stored of %s could not be taken in", self.request.stream)
+        except Broken as damage:
+            self._raise(damage)
+        except Exception as error:  # noqa: BLE001 the caller is to know, and not the connection, which others wait on
+            _journal.exception("what was stored of %s could not be taken in", self.request.stream)
             self._raise(error)
         else:
             if not self.answer.done():

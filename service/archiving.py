@@ -23,11 +23,11 @@ from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
 from service.archive import Archive, packed, path_of, read_tombstone, tombstone_of, unpacked
-from service.folding import add_stored
+from service.folding import read_stored
 from service.games import Games
 from service.log import Log
 from service.store import answered, begin
-from service.streams import Broken, Stored, broken, check_chain, keys_of
+from service.streams import Broken, Stored, broken, check_chain, keys_of, unreadable
 from service.tablefold import TableFold
 from service.walk import Walk
 
@@ -62,8 +62,8 @@ def _moment(stream: str, stored: Stored) -> int:
     """Return when an entry was appended, in UTC ms; raise Broken."""
     try:
         return _at.decode(stored.e).at
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise broken(f"{stream} has at version {stored.version} what is no entry of such a stream") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise unreadable(stream, stored.version) from None
 
 
 class Archiving:
@@ -175,7 +175,7 @@ class Archiving:
     def _fate(self, stream: str, entries: list[Stored]) -> Fate:
         table = self._fold.empty(stream)
         for stored in entries:
-            add_stored(self._fold, stream, table, stored)
+            read_stored(self._fold, stream, table, stored)()
         if table.status != "ended":
             return "live"
         return "disputed" if any(dispute.ruling is None for dispute in table.disputes) else "archived"

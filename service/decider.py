@@ -18,7 +18,7 @@ from events.base import By, Entry, Event
 from service.appending import Ahead, Answer, Appended, Behind, Gone, Same
 from service.clock import utc_ms
 from service.errors import Archived, Busy, NoRoom, NotFound, Stale, StoreDown, Unconfirmed
-from service.folding import STATE, Adding, Fold, Folded, add_stored
+from service.folding import STATE, Adding, Fold, Folded, read_stored
 from service.game import Refused
 from service.ids import new_salt
 from service.log import PAGE, Log
@@ -58,6 +58,9 @@ class Decided(NamedTuple, Generic[STATE]):
     stored: Stored
     state: STATE
     draft: Draft | None
+
+
+_Read: TypeAlias = Callable[[Stored], Adding]
 
 
 class _Written(NamedTuple):
@@ -131,7 +134,7 @@ class Decider(Generic[STATE]):
             if not entries:
                 raise NotFound
             check_chain(stream, state.version, state.head, entries)
-            self._add(stream, state, entries)
+            self._add(state, entries, partial(read_stored, self._fold, stream, state))
         return state
 
     async def decide(
@@ -234,11 +237,11 @@ class Decider(Generic[STATE]):
             raise Archived
         return Newer(state, confirmed=True)
 
-    def _settle(self, stream: str, state: STATE, written: "_Written", answer: Answer) -> None:
+    def _settle(self, stream: str, state: STATE, written: _Written, answer: Answer) -> None:
         """Fold what an append has shown to be in the store."""
         match answer:
             case Appended():
-                self._take(stream, state, (written.stored,), written.add)
+                self._take(stream, state, (written.stored,), lambda _: written.add)
             case Behind(entries):
                 check_chain(stream, state.version, state.head, entries)
                 self._take(stream, state, entries)
@@ -274,10 +277,10 @@ class Decider(Generic[STATE]):
         self._states.pop(stream, None)
         return await self._read_on(stream, key)
 
-    def _take(self, stream: str, state: STATE, entries: Sequence[Stored], add: Adding | None = None) -> None:
-        """Fold what the store has shown to hold, keep the state, and tell who listens; `add` adds an entry alone."""
+    def _take(self, stream: str, state: STATE, entries: Sequence[Stored], read: _Read | None = None) -> None:
+        """Fold what the store has shown to hold, keep the state, and tell who listens; `read` knows it already."""
         try:
-            self._add(stream, state, entries, add)
+            self._add(state, entries, read or partial(read_stored, self._fold, stream, state))
         except Exception:
             # It may be folded in part.
             self._states.pop(stream, None)
@@ -286,15 +289,11 @@ class Decider(Generic[STATE]):
         if self.heard is not None and entries:
             self.heard(stream, state, entries)
 
-    def _add(self, stream: str, state: STATE, entries: Iterable[Stored], add: Adding | None = None) -> None:
+    def _add(self, state: STATE, entries: Iterable[Stored], read: _Read) -> None:
         began, before = time.perf_counter(), state.version
         for stored in entries:
-            if stored.version <= state.version:  # another task has folded it meanwhile
-                continue
-            if add is not None:
-                add()
-            else:
-                add_stored(self._fold, stream, state, stored)
+            if stored.version > state.version:  # another task may have folded it meanwhile
+                read(stored)()
         if state.version > before:
             _fold_seconds.observe(time.perf_counter() - began)
             _folded.add(by=state.version - before)

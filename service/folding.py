@@ -5,7 +5,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from service.streams import Stored, broken
+from service.streams import Stored, unreadable
 
 Adding: TypeAlias = Callable[[], None]
 """Adds an entry that was read."""
@@ -30,14 +30,16 @@ class Fold(Protocol[STATE]):
         ...
 
     def read(self, state: STATE, stored: Stored) -> Adding:
-        """Read the entry that follows the state's version; raise what msgspec does for what is none."""
+        """Read the entry that follows the state's version.
+
+        Raise what msgspec does, or IndexError, for what is none, and KeyError where its rules are not known here.
+        """
         ...
 
 
-def add_stored(fold: Fold[STATE], stream: str, state: STATE, stored: Stored) -> None:
-    """Add an entry that the store has; raise Broken for what is none of its stream."""
+def read_stored(fold: Fold[STATE], stream: str, state: STATE, stored: Stored) -> Adding:
+    """Read an entry that the store has; raise Broken for what is none of its stream, else as the fold does."""
     try:
-        add = fold.read(state, stored)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise broken(f"{stream} has at version {stored.version} what is no entry of such a stream") from None
-    add()
+        return fold.read(state, stored)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        raise unreadable(stream, stored.version) from None

@@ -104,7 +104,10 @@ class Service:
 
 @asynccontextmanager
 async def service(settings: Settings, sources: Sources = USUAL_SOURCES) -> AsyncIterator[Service]:
-    """Connect the parts of a process; raise StoreUnfit or KeysUnfit, each one sentence, where that can't be done."""
+    """Connect the parts of a process; raise StoreUnfit or KeysUnfit, each one sentence, where that can't be done.
+
+    Raise StoreDown or redis-py's errors where the store goes away meanwhile.
+    """
     _build.set(1, version(), platform.python_version())
     secret = secret_from(settings.keys, settings.secret)
     signer = signer_from(settings.keys, settings.signing_key)

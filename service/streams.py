@@ -128,6 +128,11 @@ def broken(message: str) -> Broken:
     return Broken(message)
 
 
+def unreadable(stream: str, version: int) -> Broken:
+    """Tell the operator of an entry that is none of its stream, and return it as what is to be raised."""
+    return broken(f"{stream} has at version {version} what is no entry of such a stream")
+
+
 class Receded(Broken):
     """A stream does not hold what was read from it before: the store has lost entries, by a failover or worse."""
 

@@ -15,8 +15,8 @@ from events.table import (
     DisputeNumber,
     DisputeReason,
     Places,
+    PointsPerSeat,
     Seats,
-    StatedScores,
     TextRef,
     Verdict,
 )
@@ -25,7 +25,7 @@ from service.api.answers import answer, encoded
 from service.api.endpoint import Endpoint, Link, Parameter
 from service.api.gameroutes import (
     COMMAND_ERRORS,
-    COMMAND_HEADERS,
+    COMMAND_PARAMETERS,
     TABLE,
     VIEW_HEADERS,
     GameRoutes,
@@ -94,7 +94,7 @@ class NewRuling(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     verdict: Verdict
-    scores: StatedScores | UnsetType = UNSET
+    scores: PointsPerSeat | UnsetType = UNSET
     places: Places | UnsetType = UNSET
     forfeits: Seats | UnsetType = UNSET
     deal: DealNumber | UnsetType = UNSET
@@ -127,7 +127,7 @@ class Ruling(Struct, frozen=True):
     version: Version
     at: Millis
     verdict: Verdict
-    scores: StatedScores | None
+    scores: PointsPerSeat | None
     places: Places | None
     forfeits: Seats
     deal: DealNumber | None
@@ -250,7 +250,7 @@ class DisputeRoutes(GameRoutes):
             """,
             handler=self.look,
             body=NewLook,
-            parameters=(TABLE, DISPUTE, *COMMAND_HEADERS),
+            parameters=(TABLE, DISPUTE, *COMMAND_PARAMETERS),
             scope=ARBITER,
             **self.taking,
         )
@@ -278,7 +278,7 @@ class DisputeRoutes(GameRoutes):
                 {"verdict": "corrected", "forfeits": [1], "text": "Seat 1 was told its partner's cards."},
                 {"verdict": "replayed", "deal": 2},
             ),
-            parameters=(TABLE, DISPUTE, *COMMAND_HEADERS),
+            parameters=(TABLE, DISPUTE, *COMMAND_PARAMETERS),
             scope=ARBITER,
             **self.taking,
         )
@@ -298,7 +298,7 @@ class DisputeRoutes(GameRoutes):
             name=f"pause{self.kind}Table",
             summary="Pause play, as an arbiter: until it is resumed nobody acts, nor may.",
             handler=self.pause,
-            parameters=(TABLE, *COMMAND_HEADERS),
+            parameters=(TABLE, *COMMAND_PARAMETERS),
             scope=ARBITER,
             **self.taking,
         )
@@ -313,7 +313,7 @@ class DisputeRoutes(GameRoutes):
             name=f"resume{self.kind}Table",
             summary="Let play go on, as an arbiter: whoever had to act must, by the same `turn`.",
             handler=self.resume,
-            parameters=(TABLE, *COMMAND_HEADERS),
+            parameters=(TABLE, *COMMAND_PARAMETERS),
             scope=ARBITER,
             **self.taking,
         )

@@ -27,7 +27,7 @@ TABLE = Parameter("table", "path", Id, "The table's id.", required=True)
 AT = Parameter("at", "query", Past, "The version to look at, with the rights you have today.")
 AFTER = Parameter("after", "query", Version, "Only decisions after this version.")
 
-COMMAND_HEADERS = (IDEMPOTENCY_KEY, IF_MATCH, PREFER)
+COMMAND_PARAMETERS = (IDEMPOTENCY_KEY, IF_MATCH, PREFER)
 COMMAND_ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
 
@@ -52,7 +52,7 @@ class GameRoutes:
         self.kind = game.name.title().replace("_", "")
         self.event_type = TableEvent | game.projection.events
         self.done_type = typed(Done, self.event_type, view_of(game))
-        # Of every route that has its table take a command which a `Done` tells; its parameters are `COMMAND_HEADERS`.
+        # Of every route that has its table take a command which a `Done` tells, beside `COMMAND_PARAMETERS`.
         self.taking: _Taking = {
             "method": "POST",
             "answers": {201: self.done_type},

@@ -15,7 +15,7 @@ from service.api.eyes import AS_ONE, SCOPE_OF_AS, eyes
 from service.api.gameroutes import (
     AT,
     COMMAND_ERRORS,
-    COMMAND_HEADERS,
+    COMMAND_PARAMETERS,
     TABLE,
     VIEW_HEADERS,
     GameRoutes,
@@ -246,7 +246,7 @@ class TableRoutes(GameRoutes):
             name=f"start{self.kind}Table",
             summary="Start play with the seats taken, as the host.",
             handler=self.start,
-            parameters=(TABLE, *COMMAND_HEADERS),
+            parameters=(TABLE, *COMMAND_PARAMETERS),
             scope=HOST,
             **self.taking,
         )
@@ -276,7 +276,7 @@ class TableRoutes(GameRoutes):
             ),
             handler=self.command,
             body=self.commands,
-            parameters=(TABLE, *COMMAND_HEADERS),
+            parameters=(TABLE, *COMMAND_PARAMETERS),
             scope=PLAY,
             scope_of={"`table.abandon`": HOST},
             **self.taking,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from events.table import DealNumber, DisputeNumber, DisputeReason, Places, Seats, StatedScores, TextRef, Verdict
+from events.table import DealNumber, DisputeNumber, DisputeReason, Places, PointsPerSeat, Seats, TextRef, Verdict
 from service.game import Command
 
 Contested = Annotated[int, Meta(ge=1, le=2**53, description="A version of the table.")]
@@ -44,7 +44,7 @@ class Rule(Command, frozen=True, tag="table.rule"):
 
     dispute: DisputeNumber
     verdict: Verdict
-    scores: StatedScores | None = None
+    scores: PointsPerSeat | None = None
     places: Places | None = None
     forfeits: Seats = ()
     deal: DealNumber | None = None

@@ -148,11 +148,10 @@ class _Writing(NamedTuple):
         arguments: Arguments = {}
         for field, kind in kinds_of(type(struct)).items():
             arguments |= self.variables(prefix + field, kind, getattr(struct, field))
-        match arguments:
-            case {"first": int(first), "last": int(last)}:  # Messages can't compare two variables.
-                arguments["versions"] = last - first + 1
-            case _:
-                pass
+        first, last = arguments.get("first"), arguments.get("last")
+        if isinstance(first, int) and isinstance(last, int):
+            # Of a range of versions; messages can't compare two variables.
+            arguments["versions"] = last - first + 1
         return arguments
 
     def variables(self, name: str, kind: Kind, value: object) -> Arguments:

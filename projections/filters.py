@@ -5,6 +5,7 @@ their bytes; of those that may, only the events concerned are decoded.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Generic, TypeVar, cast
 
@@ -24,7 +25,7 @@ _entry = msgspec.json.Decoder(Entry[Raw, Raw])
 _tagged = msgspec.json.Decoder(_Tagged)
 
 
-class Concerning(Generic[EVENT]):
+class EventFilter(Generic[EVENT]):
     """Finds the events of a union of neutral kinds."""
 
     def __init__(self, union: UnionType) -> None:
@@ -36,6 +37,12 @@ class Concerning(Generic[EVENT]):
     def may_be_in(self, stored: bytes) -> bool:
         """Tell, by its bytes, whether a stored entry may have any of them; False is sure."""
         return self._mark.search(stored) is not None
+
+    def decisions(self, entries: Iterable[bytes]) -> Iterator[tuple[Entry[Raw, Raw], tuple[EVENT, ...]]]:
+        """Yield of stored entries those that may have any, as `read` does."""
+        for stored in entries:
+            if (decision := self.read(stored)) is not None:
+                yield decision
 
     def read(self, stored: bytes) -> tuple[Entry[Raw, Raw], tuple[EVENT, ...]] | None:
         """Return a stored entry with those of its events that are of these kinds; None where surely none is."""
