@@ -33,6 +33,14 @@ def lines_in(parts: Iterable[bytes], longest: int | None = None) -> Iterator[byt
         raise ValueError("the last line has no end")
 
 
+def beginning_of(file: bytes, length: int) -> bytes:
+    """Return the first so many bytes that a file holds; of one that is not zipped, its own."""
+    try:
+        return zlib.decompressobj(_GZIP).decompress(file, length)
+    except zlib.error:
+        return file[:length]
+
+
 def _unpacked(parts: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what a member holds, at most a piece at a time."""
     member = zlib.decompressobj(_GZIP)

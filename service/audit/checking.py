@@ -31,11 +31,15 @@ from service.ids import is_id
 from service.referee import NEUTRAL, Create, Referee, by_of, named_by
 from service.streams import genesis, head_after, table_stream
 from service.written import Text
+from service.zipped import beginning_of
 
 T = TypeVar("T")
 
 LEAST_LINES: Final = 3
 """A header, an entry and a trailer."""
+
+ARCHIVED: Final = b'{"archive":'
+"""How a file of the archive begins, once it is unpacked."""
 
 FAULTS: Final[Mapping[str, str]] = {
     "not_a_record": "It is not a record: a header line, entries, and a trailer line, each ended by a newline.",
@@ -159,7 +163,7 @@ class _Check:
 
     def __init__(self, record: bytes, games: Games, evidence: Evidence) -> None:
         *self._lines, rest = record.split(b"\n")
-        self._is_archived = record.startswith(b'{"archive":')
+        self._is_archived = beginning_of(record, len(ARCHIVED)) == ARCHIVED
         self._whole = not rest and len(self._lines) >= LEAST_LINES
         self._games = games
         self._evidence = evidence

@@ -93,7 +93,13 @@ def test_a_record_without_its_last_newline_is_cut(lines: list[bytes]) -> None:
 
 def test_a_file_of_the_archive_is_told_to_be_one(match: Match) -> None:
     file = packed(f"table:{match.table}", match.stored)
-    assert fault_of(gzip.decompress(file)) == Fault(1, None, "archived")
+    assert fault_of(file) == fault_of(gzip.decompress(file)) == Fault(1, None, "archived")
+    assert fault_of(file[:-9]) == Fault(1, None, "archived")
+
+
+def test_a_record_that_was_zipped_is_no_file_of_the_archive(lines: list[bytes]) -> None:
+    assert fault_of(gzip.compress(b"".join(lines))) == Fault(1, None, "not_a_record")
+    assert fault_of(b"\x1f\x8b\n\n\n") == Fault(1, None, "not_a_record")
 
 
 def test_an_entry_that_is_gone_is_missed_where_it_stood(lines: list[bytes]) -> None:
