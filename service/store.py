@@ -140,9 +140,13 @@ async def connect(url: str, *, answer_s: float = ANSWER_S, loading_s: float = LO
 async def require_whole(client: Redis, url: str) -> None:
     """Raise StoreUnfit for a store whose restoring from a backup has not come to its end: it lacks what it should have.
 
-    Raise redis-py's errors.
+    Raise it too where the store does not tell.
     """
-    if await client.get(RESTORING_KEY) is not None:
+    try:
+        begun = await client.get(RESTORING_KEY)
+    except exceptions.RedisError as error:
+        raise StoreUnfit(f"The store at {where(url)} does not tell whether it is whole: {error}.") from None
+    if begun is not None:
         raise StoreUnfit(
             f"The store at {where(url)} is being filled from a backup, or was and that has not come to its end: then"
             " empty it, and restore the backup again."

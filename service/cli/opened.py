@@ -9,25 +9,21 @@ from redis.asyncio import Redis
 from service.cli.sentences import Unusable, told
 from service.embedded import Embedded, Occupied
 from service.settings import Place
-from service.store import connect
+from service.store import connect, require_whole
 
 
 @asynccontextmanager
 async def opened(place: Place, what: str, *, create: bool = False) -> AsyncIterator[Redis]:
-    """Yield a client of the store; raise Unusable. Without `create` a data folder that holds no store is left alone."""
+    """Yield a client of a whole store; raise Unusable. Without `create` a data folder that holds none is left alone."""
     with told():
         if place.redis is not None:
-            client = await connect(place.redis)
+            async with _whole(place.redis) as client:
+                yield client
         elif not create and not (place.data / "appendonlydir").is_dir():
             raise Unusable(f"The data folder {place.data} holds no store.")
         else:
             async with _embedded(place, what) as client:
                 yield client
-            return
-    try:
-        yield client
-    finally:
-        await client.aclose()
 
 
 @asynccontextmanager
@@ -41,10 +37,17 @@ async def _embedded(place: Place, what: str) -> AsyncIterator[Redis]:
     else:
         url = store.url
     try:
-        client = await connect(url)
-        try:
+        async with _whole(url) as client:
             yield client
-        finally:
-            await client.aclose()
     finally:
         await asyncio.to_thread(store.stop)
+
+
+@asynccontextmanager
+async def _whole(url: str) -> AsyncIterator[Redis]:
+    client = await connect(url)
+    try:
+        await require_whole(client, url)
+        yield client
+    finally:
+        await client.aclose()

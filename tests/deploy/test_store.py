@@ -264,6 +264,7 @@ async def _put_away_and_back(store: Deployed, stream: str, folder: Path) -> None
         ("HGETALL", OTHER),
         ("DEL", OTHER),
         ("GET", "service:secret"),
+        ("SET", "service:restoring", "1"),
         ("ZADD", "accounts:erased", "1", "x"),
         ("HGETALL", "account:x"),
         ("FLUSHALL",),

@@ -157,6 +157,28 @@ def test_a_store_that_is_filled_in_part_is_not_served(
     assert other.get(RESTORING_KEY) is None
 
 
+def test_no_command_works_on_a_store_that_is_filled_in_part(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "backup.gz").write_bytes(backup)
+    other.set(RESTORING_KEY, 1)
+    archive, some = ("--archive", (tmp_path / "archive").as_uri()), "0" * 26
+    for arguments in (
+        ("backup", str(tmp_path / "part.gz")),
+        ("token", "--name", "Ada"),
+        ("erase", some, "--yes"),
+        ("archive", *archive),
+        ("restore", some, *archive),
+        ("restore", str(tmp_path / "backup.gz"), "--without-archive"),
+        ("rebuild",),
+        ("replay", some),
+    ):
+        refusal = called(*arguments, "--redis", url_of(tmp_path / "other")).refusal
+        assert "has not come to its end" in refusal
+    assert (other.keys(), (tmp_path / "part.gz").exists()) == ([RESTORING_KEY.encode()], False)
+
+
 def test_what_can_not_be_meant_is_refused(house: House, called: Called, tmp_path: Path) -> None:
     place = ("--redis", house.store)
     assert "There is no folder" in called("backup", str(tmp_path / "no" / "where"), *place).refusal
