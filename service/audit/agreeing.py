@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from service.audit.checking import FAULTS, Evidence, Report
+from service.audit.checking import FAULTS, Checked, Evidence
 from service.audit.checkpoints import Checkpoint
 from service.audit.merkle import Tree
 from service.audit.signing import Keys
@@ -68,23 +68,23 @@ def unmet(evidence: Evidence, streams: Collection[str]) -> Iterator[Flaw]:
         yield Flaw("unmet", of=piece)
 
 
-def contradictions(records: Iterable[tuple[str, Report]]) -> Iterator[Flaw]:
+def contradictions(records: Iterable[tuple[str, Checked]]) -> Iterator[Flaw]:
     """Yield the files of records of one table that do not agree; of what is wrong by itself nothing more is told."""
-    by_table: dict[str | None, list[tuple[str, Report]]] = {}
-    for file, report in records:
-        if report.fault is None:
-            by_table.setdefault(report.table, []).append((file, report))
+    by_table: dict[str | None, list[tuple[str, Checked]]] = {}
+    for file, checked in records:
+        if checked.report.fault is None:
+            by_table.setdefault(checked.report.table, []).append((file, checked))
     for of_one in by_table.values():
         # Where each begins the next longer one, each begins all that are longer.
-        for (file, shorter), (other, longer) in pairwise(sorted(of_one, key=lambda one: one[1].versions)):
+        for (file, shorter), (other, longer) in pairwise(sorted(of_one, key=lambda one: one[1].report.versions)):
             if not _begins(shorter, longer):
                 yield Flaw("contradiction", files=(file, other))
 
 
-def _begins(shorter: Report, longer: Report) -> bool:
+def _begins(shorter: Checked, longer: Checked) -> bool:
     """Tell whether the log of a record begins with that of another, which ends where play had ended already."""
-    further = longer.versions - shorter.versions
-    return further < len(longer.heads) and longer.heads[-1 - further] == shorter.heads[-1]
+    further = longer.report.versions - shorter.report.versions
+    return further < len(longer.ends) and longer.ends[-1 - further] == shorter.ends[-1]
 
 
 def _fault_in(inclusion: Inclusion, keys: Keys | None) -> str | None:

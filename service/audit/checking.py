@@ -10,7 +10,7 @@ an entry that is wrong comes before evidence of its version, and before all that
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Final, NamedTuple, TypeVar
 
@@ -104,8 +104,13 @@ class Report:
     """How many of the checkpoints handed in are of this log."""
     inclusions: int = 0
     """How many of the proofs of inclusion are of this log."""
-    heads: list[str] = field(default_factory=list)
-    """Those of each version since play ended, the last one last: each of these may be the end of a record."""
+
+
+class Checked(NamedTuple):
+    """What came of a record, and the heads since play ended, the last one last: each may be the end of a record."""
+
+    report: Report
+    ends: Sequence[str]
 
 
 class Evidence(NamedTuple):
@@ -148,14 +153,14 @@ _created = msgspec.json.Decoder(Created)
 _seeded = msgspec.json.Decoder(Seeded)
 
 
-def check(record: bytes, games: Games, evidence: Evidence) -> Report:
+def check(record: bytes, games: Games, evidence: Evidence) -> Checked:
     """Check a record."""
     checking = _Check(record, games, evidence)
     try:
         checking.run()
     except _Found as found:
         checking.report.fault = found.fault
-    return checking.report
+    return Checked(checking.report, checking.ends)
 
 
 class _Check:
@@ -169,6 +174,7 @@ class _Check:
         self._evidence = evidence
         self._referee = Referee()
         self.report = Report()
+        self.ends: list[str] = []
 
     def run(self) -> None:
         """Raise _Found for what is wrong first."""
@@ -187,7 +193,7 @@ class _Check:
             self._add(game, table, e, version)
             self.report.versions = version
             if table.status == "ended":
-                self.report.heads.append(table.head.hex())
+                self.ends.append(table.head.hex())
             self._meet(kept.pop(version, ()), table)
         self._conclude(table)
         trailer = _read(_trailer, trailer_line, Fault(len(self._lines), None, "not_a_record"))

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from service.audit.agreeing import Flaw, contradictions, sifted, unmet
-from service.audit.checking import Evidence, Report, check
+from service.audit.checking import Checked, Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
 from service.audit.transparency import Consistency, Inclusion, SignedTree
@@ -66,7 +66,12 @@ class Verdict(NamedTuple):
     """What came of one file."""
 
     file: Path
-    report: Report
+    checked: Checked
+
+    @property
+    def report(self) -> Report:
+        """What it says."""
+        return self.checked.report
 
 
 _checkpoint = msgspec.json.Decoder(Checkpoint)
@@ -111,17 +116,17 @@ def verify(wanted: Wanted) -> int:
     files = list(_files(wanted.paths))
     evidence, flaws = sifted(_evidence(wanted))
     found(wanted.games)  # What is no game is told here, and not by each process.
-    faulty, reports = 0, list[tuple[str, Report]]()
+    faulty, records = 0, list[tuple[str, Checked]]()
     with printing():
         _tell(flaws, wanted)
         for verdict in _shown(_verdicts(files, _Task(evidence, tuple(wanted.games)), wanted.jobs), len(files)):
             faulty += verdict.report.fault is not None
-            reports.append((_named(verdict.file), verdict.report))
+            records.append((_named(verdict.file), verdict.checked))
             if wanted.as_json:
                 sys.stdout.write(json_line(_told(verdict, signed=wanted.keys is not None)))
             elif verdict.report.fault is not None or len(files) <= FEW:
                 sys.stdout.write(_sentences(verdict, signed=wanted.keys is not None))
-        beside = _beside(evidence, reports, wanted)
+        beside = _beside(evidence, records, wanted)
         _tell(beside, wanted)
         if not wanted.as_json:
             good = len(files) - faulty
@@ -129,13 +134,13 @@ def verify(wanted: Wanted) -> int:
     return 1 if faulty or flaws or beside else 0
 
 
-def _beside(evidence: Evidence, reports: Sequence[tuple[str, Report]], wanted: Wanted) -> Sequence[Flaw]:
+def _beside(evidence: Evidence, records: Sequence[tuple[str, Checked]], wanted: Wanted) -> Sequence[Flaw]:
     """Return what is wrong with records beside one another, and with evidence beside all of them."""
-    left = list(unmet(evidence, {f"table:{report.table}" for _, report in reports}))
+    left = list(unmet(evidence, {f"table:{checked.report.table}" for _, checked in records}))
     if wanted.other_tables and left:
         sys.stderr.write(f"Left aside what was kept of other tables: {several(len(left), 'version', 'versions')}\n")
         left = []
-    return [*contradictions(reports), *left]
+    return [*contradictions(records), *left]
 
 
 def _tell(flaws: Iterable[Flaw], wanted: Wanted) -> None:

@@ -57,7 +57,7 @@ def _rates(game: AnyGame, match: Match, events: int, seconds: float) -> Iterator
     yield "events folded, entries read from the store", events * asyncio.run(_from_store(game, match, seconds))
     yield "decisions folded, entries decoded from memory", decisions * _rate(lambda: folded(game, match), seconds)
     whole, known, evidence = recorded(game, match), games.find(), Evidence({SIGNER.id: SIGNER.public})
-    if (fault := check(whole, known, evidence).fault) is not None:
+    if (fault := check(whole, known, evidence).report.fault) is not None:
         raise RuntimeError(f"the record of the match is told not to hold: {fault}")
     yield (
         "events verified: a record, every decision again",

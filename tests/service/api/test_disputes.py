@@ -196,7 +196,7 @@ def test_what_an_erased_account_wrote_is_gone_and_the_record_verifies(url: str, 
 def told(url: str, person: Person, path: str) -> list[str]:
     """Return the texts of a table's record, which verifies."""
     record = person.get(f"{path}/record").content
-    report = check(record, games.find(), Evidence(keys(url)))
+    report = check(record, games.find(), Evidence(keys(url))).report
     assert report.fault is None
     return [text["text"] for text in json.loads(record.split(b"\n", 1)[0])["texts"]]
 
@@ -206,7 +206,7 @@ def test_a_text_that_was_tampered_with_is_found_out(company: Company, url: str, 
     file(ada, company.path)
     arbiter.post(f"{company.path}/disputes/1/ruling", {"verdict": "annulled"})
     record = ada.get(f"{company.path}/record").content
-    forged = check(record.replace(b"his hand", b"her hand"), games.find(), Evidence(keys(url)))
+    forged = check(record.replace(b"his hand", b"her hand"), games.find(), Evidence(keys(url))).report
     assert forged.fault is not None
     assert forged.fault.code == "text"
 

@@ -44,7 +44,7 @@ def test_a_match_is_recorded_and_checked_against_checkpoints_kept_while_it_was_l
         play_on(company, random)
         record = watcher.get(f"{company.path}/record")
         assert record.headers["Content-Type"] == "application/x-ndjson"
-        report = check(record.content, games.find(), Evidence(keys(url), kept))
+        report = check(record.content, games.find(), Evidence(keys(url), kept)).report
         view = watcher.get(company.path).json()
         assert report.fault is None
         assert report.checkpoints == len(kept)

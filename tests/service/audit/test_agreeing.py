@@ -145,9 +145,9 @@ def test_records_of_one_table_agree_if_one_begins_the_other() -> None:
     other = record_of(match_of("chinkway"))
 
     def contradicted(*records: bytes) -> list[tuple[str, ...]]:
-        reports = [check(record, games.find(), Evidence(KEYS)) for record in records]
-        assert [report.fault for report in reports] == [None] * len(records)
-        flaws = list(contradictions((str(number), report) for number, report in enumerate(reports)))
+        checked = [check(record, games.find(), Evidence(KEYS)) for record in records]
+        assert [one.report.fault for one in checked] == [None] * len(records)
+        flaws = list(contradictions((str(number), one) for number, one in enumerate(checked)))
         assert {flaw.code for flaw in flaws} <= {"contradiction"}
         return [flaw.files for flaw in flaws]
 
@@ -172,16 +172,16 @@ def test_a_record_that_ends_before_play_ended_in_another_is_no_beginning_of_it()
         "A" * 22,
         (Ended("abandoned", (None,) * len(match.at(1).players)), Opened(match.seed.hex(), ())),
     )
-    reports = [
+    checked = [
         check(record, games.find(), Evidence(KEYS))
         for record in (record_of(match), recorded(match, [first.e, msgspec.json.encode(abandoned)]))
     ]
-    assert [report.fault for report in reports] == [None, None]
-    assert list(contradictions(zip("ab", reports, strict=True))) == [Flaw("contradiction", files=("b", "a"))]
+    assert [one.report.fault for one in checked] == [None, None]
+    assert list(contradictions(zip("ab", checked, strict=True))) == [Flaw("contradiction", files=("b", "a"))]
 
 
 def test_a_record_that_is_wrong_by_itself_contradicts_no_other() -> None:
     good = record_of(match_of("kowah"))
     bad = good.replace(b'"kowah.dealt"', b'"kowah.dealz"', 1)
-    reports = [check(record, games.find(), Evidence(KEYS)) for record in (good, bad)]
-    assert list(contradictions(zip("ab", reports, strict=True))) == []
+    checked = [check(record, games.find(), Evidence(KEYS)) for record in (good, bad)]
+    assert list(contradictions(zip("ab", checked, strict=True))) == []

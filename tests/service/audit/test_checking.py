@@ -41,7 +41,7 @@ EVIDENCE = Evidence(KEYS)
 
 
 def fault_of(record: bytes, evidence: Evidence = EVIDENCE) -> Fault | None:
-    return check(record, GAMES, evidence).fault
+    return check(record, GAMES, evidence).report.fault
 
 
 def entries_of(match: Match) -> list[bytes]:
@@ -51,7 +51,7 @@ def entries_of(match: Match) -> list[bytes]:
 @EVERY
 def test_a_record_of_every_game_holds(game: AnyGame) -> None:
     match = match_of(game.name)
-    report = check(record_of(match), GAMES, EVIDENCE)
+    report = check(record_of(match), GAMES, EVIDENCE).report
     ended = match.at(len(match.stored))
     assert report.fault is None
     assert (report.table, report.ruleset, report.outcome) == (match.table, game.ruleset, "finished")
@@ -64,7 +64,7 @@ def test_a_record_of_every_game_holds(game: AnyGame) -> None:
 @EVERY
 def test_a_record_with_disputes_and_rulings_in_play_and_after_it_holds(game: AnyGame) -> None:
     match = contested(game.name)
-    report = check(record_of(match), GAMES, EVIDENCE)
+    report = check(record_of(match), GAMES, EVIDENCE).report
     ended = match.at(len(match.stored))
     assert report.fault is None
     assert (report.outcome, report.scores, report.places) == (ended.outcome, ended.scores, ended.places)
@@ -290,7 +290,7 @@ def test_another_salt_or_time_breaks_the_chain(lines: list[bytes]) -> None:
 
 def test_an_unknown_ruleset_is_told(match: Match, lines: list[bytes]) -> None:
     forged = lines[1].replace(b'"ruleset":"kowah/1"', b'"ruleset":"kowah/9"')
-    report = check(b"".join([lines[0], forged, *lines[2:]]), GAMES, EVIDENCE)
+    report = check(b"".join([lines[0], forged, *lines[2:]]), GAMES, EVIDENCE).report
     assert (report.fault, report.table) == (Fault(2, 1, "ruleset"), match.table)
 
 

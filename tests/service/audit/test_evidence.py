@@ -48,7 +48,7 @@ def test_a_signature_is_of_this_record_and_key(match: Match, lines: list[bytes])
 def test_checkpoints_bind_what_came_before_them(match: Match, lines: list[bytes]) -> None:
     record, length = b"".join(lines), len(match.stored)
     good = tuple(vouched(match, version) for version in (1, 7, length))
-    assert check(record, GAMES, Evidence(KEYS, good)).checkpoints == 3
+    assert check(record, GAMES, Evidence(KEYS, good)).report.checkpoints == 3
     assert fault_of(record, Evidence(KEYS, (*good, vouched(match, 7, head=bytes(32))))) == Fault(8, 7, "checkpoint")
     later = vouched(match, length + 1, head=bytes(32))
     assert fault_of(record, Evidence(KEYS, (later,))) == Fault(length + 1, length + 1, "checkpoint")
@@ -70,7 +70,7 @@ def test_the_first_entry_that_is_wrong_is_told_before_what_was_kept_of_its_versi
 
 
 def test_checkpoints_of_other_tables_are_left_aside(lines: list[bytes]) -> None:
-    report = check(b"".join(lines), GAMES, Evidence(KEYS, (vouched(match_of("chinkway"), 3),)))
+    report = check(b"".join(lines), GAMES, Evidence(KEYS, (vouched(match_of("chinkway"), 3),))).report
     assert (report.fault, report.checkpoints) == (None, 0)
 
 
@@ -80,7 +80,7 @@ def test_checkpoints_of_other_tables_are_left_aside(lines: list[bytes]) -> None:
 def test_a_record_is_found_in_the_transparency_log(match: Match, lines: list[bytes]) -> None:
     log = Transparent.with_end_of(match, before=6, after=1)
     inclusion, record, end = log.inclusion(6, 8), b"".join(lines), len(match.stored)
-    report = check(record, GAMES, Evidence(KEYS, (), (inclusion,)))
+    report = check(record, GAMES, Evidence(KEYS, (), (inclusion,))).report
     assert (report.fault, report.inclusions) == (None, 1)
     other = Transparent(Leaf(0, inclusion.leaf.stream, end, "0" * 64)).inclusion(0, 1)
     assert fault_of(record, Evidence(KEYS, (), (other,))) == Fault(end + 1, end, "inclusion")
@@ -96,13 +96,13 @@ def test_a_proof_of_the_end_beside_later_rulings_is_no_fault() -> None:
     match = contested("kowah")
     end = next(n for n, events in enumerate(match.decided) if any(isinstance(event, Ended) for event in events))
     log = Transparent.with_end_of(replace(match, stored=match.stored[: end + 1]), before=3)
-    report = check(record_of(match), GAMES, Evidence(KEYS, (), (log.inclusion(3, 4),)))
+    report = check(record_of(match), GAMES, Evidence(KEYS, (), (log.inclusion(3, 4),))).report
     assert (report.fault, report.inclusions) == (None, 1)
 
 
 def test_a_proof_of_another_table_is_left_aside(lines: list[bytes]) -> None:
     inclusion = Transparent.with_end_of(match_of("chinkway"), before=2).inclusion(2, 3)
-    assert check(b"".join(lines), GAMES, Evidence(KEYS, (), (inclusion,))).inclusions == 0
+    assert check(b"".join(lines), GAMES, Evidence(KEYS, (), (inclusion,))).report.inclusions == 0
 
 
 def test_a_signed_checkpoint_finds_a_log_that_was_decided_anew(match: Match) -> None:

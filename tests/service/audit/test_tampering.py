@@ -136,7 +136,7 @@ def tampered() -> dict[str, Tampered]:
 
 
 def found_by_rules(record: bytes, *checkpoints: Checkpoint) -> Found:
-    fault = check(record, GAMES, Evidence(KEYS, checkpoints)).fault
+    fault = check(record, GAMES, Evidence(KEYS, checkpoints)).report.fault
     return None if fault is None else (fault.code, fault.line)
 
 
@@ -164,5 +164,5 @@ def test_with_a_checkpoint_of_the_end_both_find_everything(verified: Verified) -
 def test_a_key_that_is_not_known_signs_nothing(verified: Verified) -> None:
     foreign, ours = record_of(match_of("kowah"), THEIRS), [key for key in PUBLISHED["keys"] if key["id"] == OURS.id]
     (found,) = verified((foreign, {"keys": ours}, []))
-    fault = check(foreign, GAMES, Evidence({OURS.id: OURS.public})).fault
+    fault = check(foreign, GAMES, Evidence({OURS.id: OURS.public})).report.fault
     assert (found["code"], fault and fault.code) == ("unknown_key", "unknown_key")

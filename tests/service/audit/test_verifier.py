@@ -280,7 +280,7 @@ def test_the_example_of_the_page_is_worked_out_right() -> None:
     vouching = msgspec.json.decode(checkpoint, type=Checkpoint)
     assert is_signed(public, bytes.fromhex(VALUES["signed of the checkpoint"]), bytes.fromhex(vouching.signature))
     evidence = Evidence({VALUES["key"]: public}, (vouching,))
-    report = check(record.encode(), games.find(), evidence)
+    report = check(record.encode(), games.find(), evidence).report
     assert (report.fault, report.checkpoints) == (None, 1)
 
 

@@ -19,6 +19,8 @@ from tests.service.cli.processes import Called, run
 from tests.sizes import sized
 
 MANY = sized(FEW + 1, 1_000, 1_000)
+REPORTED = {"fault", "table", "ruleset", "outcome", "players", "scores", "places"}
+REPORTED |= {"versions", "events", "shuffles", "checkpoints", "inclusions"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,7 @@ def test_a_program_is_told_a_line_of_json_for_each(called: Called, kept: Path) -
     bad, good = map(json.loads, told.printed.splitlines())
     assert told.code == 1
     assert (bad["ok"], bad["code"], good["ok"], good["code"]) == (False, "decision", True, None)
+    assert good["report"].keys() == REPORTED
     assert good["report"]["table"] == match_of("kowah").table
     assert good["report"]["places"] == list(match_of("kowah").at(len(match_of("kowah").stored)).places or ())
 
