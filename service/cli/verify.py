@@ -231,7 +231,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             raise Unusable(f"The folder {path} holds no record: no file there ends in {SUFFIX}")
         if left_out := len(every) - len(inside):
             files = several(left_out, "file", "files")
-            sys.stderr.write(f"Left out {files} in {path}: the name of a record ends in {SUFFIX}\n")
+            sys.stderr.write(f"Left out {files} in {_named(path)}: the name of a record ends in {SUFFIX}\n")
         yield from inside
 
 
@@ -299,10 +299,10 @@ def _subject(flaw: Flaw) -> str:
 
 def _sentences(verdict: Verdict, *, signed: bool) -> str:
     """Tell people what came of a file."""
-    report, fault = verdict.report, verdict.report.fault
+    file, report, fault = _named(verdict.file), verdict.report, verdict.report.fault
     if fault is not None:
         place = f"line {fault.line}" if fault.version is None else f"version {fault.version} (line {fault.line})"
-        return f"{verdict.file}: NOT GOOD, {place}: {fault.code}. {fault.sentence}\n"
+        return f"{file}: NOT GOOD, {place}: {fault.code}. {fault.sentence}\n"
     vouched = "signed" if signed else "signature NOT looked at"
     if report.checkpoints:
         vouched += f", {several(report.checkpoints, 'checkpoint', 'checkpoints')} met"
@@ -312,7 +312,7 @@ def _sentences(verdict: Verdict, *, signed: bool) -> str:
     happened = several(report.events, "event", "events")
     shuffled = several(report.shuffles, "shuffle, made again", "shuffles, each made again")
     lines = [
-        f"{verdict.file}: good ({vouched})",
+        f"{file}: good ({vouched})",
         f"  table {report.table}, {report.ruleset}, {report.outcome}",
         f"  {decided}, {happened}, {shuffled if report.shuffles else 'no shuffle'}",
     ]

@@ -184,6 +184,7 @@ def test_what_the_output_has_no_character_for_is_spelt_out(
     in_words = run(*asked, PYTHONIOENCODING=encoding)
     assert (in_words.returncode, in_words.stderr) == (0, "")
     assert f"{tmp_path}/{spelt}.ndjson: good (signed)" in in_words.stdout
+    assert f"{tmp_path}/r\\xff.ndjson: good (signed)" in in_words.stdout
     in_json = run(*asked, "--json", PYTHONIOENCODING=encoding)
     named = {json.loads(line)["file"] for line in in_json.stdout.splitlines()}
     assert (in_json.returncode, named) == (0, {f"{tmp_path}/r\\xff.ndjson", f"{tmp_path}/käse.ndjson"})
