@@ -271,8 +271,19 @@ def verify(
     """
     from service.cli import verify as work
 
-    evidence = (checkpoint or (), proof or (), tree or (), other_tables)
-    raise typer.Exit(work.verify(work.Wanted(files, keys, unsigned, *evidence, games or (), jobs, as_json)))
+    wanted = work.Wanted(
+        paths=files,
+        keys=keys,
+        unsigned=unsigned,
+        checkpoints=checkpoint or (),
+        proofs=proof or (),
+        trees=tree or (),
+        other_tables=other_tables,
+        games=games or (),
+        jobs=jobs,
+        as_json=as_json,
+    )
+    raise typer.Exit(work.verify(wanted))
 
 
 @app.command()
