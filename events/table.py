@@ -119,7 +119,7 @@ class Scored(Event, frozen=True, tag="table.scored"):
     """A deal was scored: what each seat gained by it, and the score it shows from now on; null for untaken seats."""
 
     deal: DealNumber
-    points: PointsPerSeat
+    points: Scores
     scores: Scores
 
 

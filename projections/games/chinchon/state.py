@@ -162,6 +162,11 @@ class State(Struct):
         """The seats that are in the match, ascending."""
         return tuple(seat for seat in self.taken if self.went_out[seat] is None)
 
+    @property
+    def highest_in(self) -> int:
+        """The highest total of those who are still in, with which others come back; somebody is."""
+        return max(self.totals[seat] or 0 for seat in self.still_in)
+
 
 def begin(options: Options, seats: int, taken: tuple[int, ...]) -> State:
     """Return the match before its first event, played by the seats that are taken."""
@@ -381,8 +386,10 @@ def must_draw_stock(state: State) -> bool:
 
 
 def rescored(state: State, scores: tuple[int | None, ...]) -> State:
-    """Go on with these totals, in place; who is out stays out."""
+    """Go on with these totals, in place; who is out stays out, and comes back with what is the highest now."""
     state.totals = scores
+    if isinstance(state.phase, Answering):
+        state.phase = Answering(state.phase.offered, state.phase.left, state.highest_in)
     return state
 
 

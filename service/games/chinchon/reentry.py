@@ -21,10 +21,9 @@ MOST_TOKENS = 1_000_000
 
 def offer(play: State, ask: Ask) -> Iterator[Event]:
     """Yield the offer to come back once a deal is scored, and to whom; where there is nobody, how the match goes on."""
-    within = [play.totals[seat] or 0 for seat in play.still_in]
     offered = tuple(seat for seat in play.taken if _may_come_back(play, seat))
-    if within and offered:
-        yield happens(play, ReentryOffered(offered, max(within)))
+    if play.still_in and offered:
+        yield happens(play, ReentryOffered(offered, play.highest_in))
         yield TurnBegan(offered)
     else:
         yield from _go_on(play, ask)

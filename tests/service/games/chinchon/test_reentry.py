@@ -3,6 +3,7 @@
 Ids such as CC-R14 name the rulings that the rules of the game list.
 """
 
+import msgspec
 import pytest
 
 from events.base import Event
@@ -18,7 +19,7 @@ from events.games.chinchon import (
     Staked,
     WentOut,
 )
-from events.table import Answered, Ended, Scored, Shuffled, TurnBegan
+from events.table import Answered, DisputeFiled, Ended, Ruled, Scored, Shuffled, TableEvent, TurnBegan
 from projections.games.chinchon import Answering
 from service.games.chinchon import GAME, Auto, DrawStock, Reenter, StayOut
 from service.games.chinchon.pot import places
@@ -32,6 +33,18 @@ def after(*totals: int, options: Options | None = None, pot: int = 4) -> Match:
     before = (total - points for total, points in zip(totals, POINTS, strict=True))
     match.totals(*before).closed(*HANDS).scored()
     return match
+
+
+def corrected(*scores: int) -> Ruled:
+    """Return a ruling that states these scores."""
+    return Ruled(1, "corrected", scores, None, (), None, None)
+
+
+def decoded(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return events as they are read back from a log."""
+    kinds = TableEvent | GAME.projection.events
+    read: tuple[Event, ...] = msgspec.json.decode(msgspec.json.encode(events), type=tuple[kinds, ...])  # type: ignore[valid-type] # known at run time
+    return read
 
 
 def last(match: Match) -> tuple[Event, ...]:
@@ -104,6 +117,17 @@ class TestAnswers:
         match = after(60, 101, 70, 120).plays(Reenter(), Reenter())
         assert match.view(None).scores == (60, 70, 70, 70)
         assert match.view(None).pot == 6
+
+    def test_a_correction_while_they_are_asked_is_of_what_they_come_back_with_too(self) -> None:
+        match = after(60, 101, 70, 120)
+        match.do(Reenter(), 3)
+        match.given(DisputeFiled(1, 1, 1, "rules", None))
+        match.given(corrected(-1_000_000, 101, -5, 1_000_000))
+        assert match.view(1).offered_total == -5
+        events = match.do(Reenter(), 1)
+        assert events[2] == ReentriesClosed((1, 3), (), -5)
+        assert events[4] == Scored(1, (0, -106, 0, -1_000_005), (-1_000_000, -5, -5, -5))
+        assert decoded(events) == events
 
     def test_the_stake_is_what_was_agreed(self) -> None:
         match = after(60, 101, 70, 80, options=Options(stake=7)).plays(Reenter())
