@@ -27,7 +27,7 @@ from service.folding import read_stored
 from service.games import Games
 from service.log import Log
 from service.store import answered, begin
-from service.streams import Broken, Stored, broken, check_chain, keys_of, unreadable
+from service.streams import UNREADABLE, Broken, Stored, broken, check_chain, keys_of, unreadable
 from service.tablefold import TableFold
 from service.walk import Walk
 
@@ -62,7 +62,7 @@ def _moment(stream: str, stored: Stored) -> int:
     """Return when an entry was appended, in UTC ms; raise Broken."""
     try:
         return _at.decode(stored.e).at
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         raise unreadable(stream, stored.version) from None
 
 

@@ -1,11 +1,10 @@
 """Folding: how the entries of a stream add up to its state."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeAlias, TypeVar
 
-import msgspec
-
-from service.streams import Stored, unreadable
+from service.streams import UNREADABLE, Stored, unreadable
 
 Adding: TypeAlias = Callable[[], None]
 """Adds an entry that was read."""
@@ -38,8 +37,20 @@ class Fold(Protocol[STATE]):
 
 
 def read_stored(fold: Fold[STATE], stream: str, state: STATE, stored: Stored) -> Adding:
-    """Read an entry that the store has; raise Broken for what is none of its stream, else as the fold does."""
+    """Read an entry that the store has; what adds it raises Broken too for what is none of its stream.
+
+    Raise KeyError as the fold does.
+    """
     try:
-        return fold.read(state, stored)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        add = fold.read(state, stored)
+    except UNREADABLE:
         raise unreadable(stream, stored.version) from None
+    return partial(_add, stream, stored.version, add)
+
+
+def _add(stream: str, version: int, add: Adding) -> None:
+    try:
+        add()
+    except Exception as error:
+        # What no decision can have led to: it concerns this stream, and nothing else that is done.
+        raise unreadable(stream, version) from error

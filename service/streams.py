@@ -128,6 +128,10 @@ def broken(message: str) -> Broken:
     return Broken(message)
 
 
+UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError)
+"""What reading an entry raises that is none."""
+
+
 def unreadable(stream: str, version: int) -> Broken:
     """Tell the operator of an entry that is none of its stream, and return it as what is to be raised."""
     return broken(f"{stream} has at version {version} what is no entry of such a stream")

@@ -7,7 +7,7 @@ from typing import Final
 from service.errors import Illegible
 from service.ids import PARTITIONS
 from service.log import PAGE, Log
-from service.streams import Stored
+from service.streams import UNREADABLE, Stored, broken
 
 AT_ONCE: Final = 16
 """How many streams are looked at at the same time, where their order does not matter."""
@@ -53,6 +53,9 @@ class Walk:
         try:
             await work(stream)
         except Illegible:
+            self.damaged.add(stream)
+        except UNREADABLE:
+            broken(f"{stream} has what is no entry of such a stream")
             self.damaged.add(stream)
 
     async def pages(self, stream: str) -> AsyncIterator[list[Stored]]:

@@ -279,6 +279,18 @@ async def test_an_entry_that_can_not_be_read_is_damage_and_concerns_its_stream_a
     assert (await decider.decide(other, adding(3))).state.total == 3
 
 
+async def test_an_entry_that_no_decision_can_have_led_to_is_damage_too(
+    log: Log, decider: Decider[Sum], stream: str
+) -> None:
+    first = await _created(decider, stream)
+    e = first.e.replace(b'"version":1', b'"version":3')
+    await log.append(stream, 1, e, head_after(first.h, e), None, first.h)
+    for one in (decider, Decider(log, Sums())):
+        for _ in range(2):
+            with pytest.raises(Damaged):
+                await one.newest(stream)
+
+
 async def test_only_so_many_states_are_kept(log: Log) -> None:
     decider = Decider(log, Sums(), cached=3)
     streams = [table_stream(new_id()) for _ in range(5)]

@@ -18,7 +18,7 @@ from service.reactors.lobby import PLAYING_S
 from service.reactors.rebuilding import DERIVED
 from service.reactors.run import reactors
 from service.referee import Abandon, Create, Leave, Resign
-from service.streams import keys_of
+from service.streams import head_after, keys_of
 from service.tables import Asked, Done
 from service.walk import Walk
 from tests.service.reactors.matches import (
@@ -235,6 +235,16 @@ async def test_a_damaged_table_is_left_out_and_the_others_are_made_anew(parts: S
     await parts.redis.xdel(keys_of(stream_of(tables[1])).stream, "2-0")
     with pytest.raises(Damaged):
         await parts.log.read(stream_of(tables[1]))
+    await lose(parts.redis)
+    assert await rebuild(parts) == {stream_of(tables[1])}
+    listed: Any = await parts.redis.hkeys("{lobby}:tables")
+    assert {table.decode() for table in listed} == {table.id for table in tables} - {tables[1].id}
+
+
+async def test_so_is_one_with_an_entry_that_can_not_be_read(parts: Service) -> None:
+    tables = [(await create(parts, str(number))).table for number in range(4)]
+    e, last = b'"type":"table.seat_taken" "type":"table.dispute_filed"', tables[1].head
+    await parts.log.append(stream_of(tables[1]), 1, e, head_after(last, e), None, last)
     await lose(parts.redis)
     assert await rebuild(parts) == {stream_of(tables[1])}
     listed: Any = await parts.redis.hkeys("{lobby}:tables")
