@@ -36,20 +36,35 @@ write_users() {
   mv "$folder/store/users.acl.new" "$folder/store/users.acl"
 }
 
+# Keeps what is not ours of the environment, byte by byte; whatever can't be read ends this before anything is changed.
+keep_others() {
+  environment=$folder/evenfold.env
+  if [ -L "$environment" ]; then environment=$(readlink -f "$environment"); fi
+  others=$folder/evenfold.env.others
+  : >"$others"
+  if [ -e "$environment" ]; then
+    ours='^[[:space:]]*(export[[:space:]]+)?EVENFOLD_(REDIS_URL|SECRET|SIGNING_KEY)[[:space:]]*='
+    LC_ALL=C grep -aEv "$ours" "$environment" >"$others" || [ $? -eq 1 ] ||
+      { rm "$others"; echo "$environment can't be read: nothing is changed" >&2; exit 2; }
+  fi
+}
+
 write_environment() {
-  ours='^EVENFOLD_(REDIS_URL|SECRET|SIGNING_KEY)='
+  if [ -e "$environment" ]; then cp -p "$environment" "$environment.new"; fi
   {
     printf 'EVENFOLD_REDIS_URL=redis://evenfold:%s@%s\n' "$(cat "$folder/evenfold.password")" "$(cat "$folder/address")"
     printf 'EVENFOLD_SECRET=%s\n' "$(cat "$folder/secret")"
     printf 'EVENFOLD_SIGNING_KEY=%s\n' "$(cat "$folder/signing")"
-    if [ -e "$folder/evenfold.env" ]; then grep -Ev "$ours" "$folder/evenfold.env" || :; fi
-  } >"$folder/evenfold.env.new"
-  mv "$folder/evenfold.env.new" "$folder/evenfold.env"
+    cat "$others"
+  } >"$environment.new"
+  mv "$environment.new" "$environment"
+  rm "$others"
 }
 
 case $what in
 new)
   mkdir -p "$folder"
+  keep_others
   if [ -n "${3:-}" ] || [ ! -e "$folder/address" ]; then printf '%s\n' "${3:-127.0.0.1:6379}" >"$folder/address"; fi
   for user in evenfold archivist operator replica; do
     [ -e "$folder/$user.password" ] || random >"$folder/$user.password"
@@ -58,11 +73,13 @@ new)
   [ -e "$folder/signing" ] || random >"$folder/signing"
   ;;
 rotate)
+  keep_others
   [ ! -e "$folder/$3.password.old" ] || { echo "$3 has an old password still: retire it first" >&2; exit 2; }
   mv "$folder/$3.password" "$folder/$3.password.old"
   random >"$folder/$3.password"
   ;;
 retire)
+  keep_others
   rm "$folder/$3.password.old"
   ;;
 *)
