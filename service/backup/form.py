@@ -18,7 +18,7 @@ Line: TypeAlias = bytes
 
 FOUND_ANEW: Final = re.compile(
     rb"\{\d\d\}:(?:table|tournament|keys|gone|cursor|aside):|\{\d\d\}:(?:feed|streams|lease)$"
-    rb"|transparency:|ticket:|presence:|reactors$|bells$|service:(?:mark|restoring)$"
+    rb"|transparency:|ticket:|presence:|reactors$|bells$|service:(?:mark|restoring|archive)$"
 )
 """Keys that no backup holds: a store finds them anew, or they are told by other lines."""
 

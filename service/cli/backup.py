@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from service import backup as form
-from service.archive import Archive, archived, remembered
+from service.archive import Archive, archived, remember, remembered
 from service.auth.accounts import Accounts
 from service.auth.keys import kept, secret_from
 from service.cli.drafts import BeingWritten, draft_of
@@ -245,6 +245,8 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             await redis.set(RESTORING_KEY, utc_ms())
             with _counting("logs and keys") as count:
                 await form.fill(redis, log, file, count)
+            if archive is not None:
+                await remember(redis, archive)
             # Whoever was about to be erased while the backup was made is on its own list.
             erased |= await Accounts(redis).condemned()
             await _erase(erasing(redis, log, games, archive), erased)

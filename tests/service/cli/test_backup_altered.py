@@ -76,6 +76,7 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
         '{"key":"text:00000000000000000000000000","type":"hash","until":null,"value":[["salt","00"],["text",""]]}',
         '{"tombstone":"table:x","says":"{}"}',
         '{"tombstone":"table:00000000000000000000000000","says":"{}"}',
+        '{"key":"service:archive","type":"string","until":null,"value":["file:///archive"]}',
         '{"leaf":{"index":7,"stream":"table:00000000000000000000000000","version":1,"head":"' + 64 * "0" + '"}}',
     ],
 )

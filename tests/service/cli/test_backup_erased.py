@@ -173,6 +173,23 @@ def test_a_backup_says_that_its_store_had_an_archive_even_if_nothing_lay_there(
         assert erased.is_gone(url)
 
 
+def test_a_store_knows_the_archive_that_it_was_restored_with_and_no_lost_one(
+    erased: Erased, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    place = ("--redis", url_of(tmp_path / "other"))
+    (tmp_path / "new").mkdir()
+    new = ("--archive", (tmp_path / "new").as_uri())
+    assert called("restore", str(erased.file), *place, "--without-archive").code == 0
+    assert called("backup", str(tmp_path / "without.gz"), *place).code == 0
+    other.flushall()
+    assert called("restore", str(tmp_path / "without.gz"), *place).code == 0
+    other.flushall()
+    assert called("restore", str(erased.file), *place, *new).code == 0
+    assert called("backup", str(tmp_path / "with.gz"), *place).code == 0
+    other.flushall()
+    assert f"The backup's archive at {new[1]} has" in called("restore", str(tmp_path / "with.gz"), *place).refusal
+
+
 def test_a_backup_that_is_told_of_an_archive_says_so(house: House, called: Called, tmp_path: Path) -> None:
     place = ("--redis", house.store, "--archive", "s3://bucket/prefix")
     assert called("backup", str(tmp_path / "told.gz"), *place).code == 0
