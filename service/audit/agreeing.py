@@ -13,7 +13,7 @@ Records agree if the log of one begins with that of the other: rulings may have 
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from service.audit.checking import FAULTS, Checked, Evidence
 from service.audit.checkpoints import Checkpoint
@@ -22,16 +22,28 @@ from service.audit.signing import Keys
 from service.audit.transparency import Consistency, Inclusion, Leaf
 
 
-class Flaw(NamedTuple):
-    """What is wrong with evidence, or with records beside one another: a code of FAULTS, and what has it.
+class TreeSizes(NamedTuple):
+    """A tree head by the size of its tree, or two of which the larger should begin with the smaller."""
 
-    That is either tree heads, by their sizes, a checkpoint or what a proof of inclusion is of, or files of records.
-    """
+    sizes: tuple[int, ...]
+
+
+class Files(NamedTuple):
+    """The files of two records of one table, the shorter first."""
+
+    shorter: str
+    longer: str
+
+
+Subject: TypeAlias = TreeSizes | Checkpoint | Leaf | Files
+"""What can have a flaw; a proof of inclusion is named by its leaf."""
+
+
+class Flaw(NamedTuple):
+    """What is wrong with evidence, or with records beside one another: a code of FAULTS, and what has it."""
 
     code: str
-    sizes: tuple[int, ...] = ()
-    of: Checkpoint | Leaf | None = None
-    files: tuple[str, ...] = ()
+    subject: Subject
 
     @property
     def sentence(self) -> str:
@@ -47,15 +59,15 @@ def sifted(evidence: Evidence) -> tuple[Evidence, Sequence[Flaw]]:
         if evidence.keys is None or checkpoint.is_signed_by(evidence.keys):
             checkpoints.append(checkpoint)
         else:
-            flaws.append(Flaw("checkpoint_signature", of=checkpoint))
+            flaws.append(Flaw("checkpoint_signature", checkpoint))
     for inclusion in evidence.inclusions:
         code = _fault_in(inclusion, evidence.keys)
         if code is None:
             inclusions.append(inclusion)
         else:
-            flaws.append(Flaw(code, of=inclusion.leaf))
+            flaws.append(Flaw(code, inclusion.leaf))
     sound = evidence._replace(checkpoints=tuple(checkpoints), inclusions=tuple(inclusions))
-    disagreeing = flaw_of(sound)
+    disagreeing = _tree_flaw(sound)
     return sound, flaws if disagreeing is None else [*flaws, disagreeing]
 
 
@@ -65,7 +77,7 @@ def unmet(evidence: Evidence, streams: Collection[str]) -> Iterator[Flaw]:
     pieces: tuple[Checkpoint | Leaf, ...] = (*evidence.checkpoints, *leaves)
     others = [piece for piece in pieces if piece.stream not in streams]
     for piece in {(isinstance(piece, Leaf), piece.stream, piece.version): piece for piece in others}.values():
-        yield Flaw("unmet", of=piece)
+        yield Flaw("unmet", piece)
 
 
 def contradictions(records: Iterable[tuple[str, Checked]]) -> Iterator[Flaw]:
@@ -78,7 +90,7 @@ def contradictions(records: Iterable[tuple[str, Checked]]) -> Iterator[Flaw]:
         # Where each begins the next longer one, each begins all that are longer.
         for (file, shorter), (other, longer) in pairwise(sorted(of_one, key=lambda one: one[1].report.versions)):
             if not _begins(shorter, longer):
-                yield Flaw("contradiction", files=(file, other))
+                yield Flaw("contradiction", Files(file, other))
 
 
 def _begins(shorter: Checked, longer: Checked) -> bool:
@@ -93,21 +105,21 @@ def _fault_in(inclusion: Inclusion, keys: Keys | None) -> str | None:
     return "tree_signature" if keys is not None and not inclusion.tree.is_signed_by(keys) else None
 
 
-def flaw_of(evidence: Evidence) -> Flaw | None:
+def _tree_flaw(evidence: Evidence) -> Flaw | None:
     """Return what is wrong with kept tree heads and consistency proofs, None if nothing is."""
     if evidence.keys is not None:
         for head in evidence.trees:
             if not head.is_signed_by(evidence.keys):
-                return Flaw("tree_signature", (head.size,))
+                return Flaw("tree_signature", TreeSizes((head.size,)))
     kept = {head.tree for head in evidence.trees}
     proven = {inclusion.tree.tree for inclusion in evidence.inclusions}
     trees = sorted(kept | proven)
     for one, other in pairwise(trees):
         if one.size == other.size:
-            return Flaw("consistency", (one.size, other.size))
+            return Flaw("consistency", TreeSizes((one.size, other.size)))
     for proof, first, second in _pairs(trees, evidence.consistencies):
         if not proof.holds(first, second):
-            return Flaw("consistency", (first.size, second.size))
+            return Flaw("consistency", TreeSizes((first.size, second.size)))
     return _unshown(kept, proven, evidence.consistencies)
 
 
@@ -128,7 +140,7 @@ def _unshown(kept: set[Tree], proven: set[Tree], proofs: Sequence[Consistency]) 
     for one in sorted(proven or kept):
         for smaller, next_larger in pairwise(sorted({tree.size for tree in kept} | {one.size})):
             if _reached(smaller, larger).isdisjoint(_reached(next_larger, larger)):
-                return Flaw("consistency", (smaller, next_larger))
+                return Flaw("consistency", TreeSizes((smaller, next_larger)))
     return None
 
 

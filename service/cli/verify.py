@@ -13,17 +13,17 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar, assert_never
 
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from service.audit.agreeing import Flaw, contradictions, sifted, unmet
+from service.audit.agreeing import Files, Flaw, TreeSizes, contradictions, sifted, unmet
 from service.audit.checking import Checked, Evidence, Report, check
 from service.audit.checkpoints import Checkpoint, CheckpointLine
 from service.audit.keyring import PublicKeys
-from service.audit.transparency import Consistency, Inclusion, SignedTree
+from service.audit.transparency import Consistency, Inclusion, Leaf, SignedTree
 from service.cli.games import found
 from service.cli.sentences import Unusable, json_line, printing, several
 from service.games import Games
@@ -102,10 +102,10 @@ class _ToldFlaw(msgspec.Struct):
 
     code: str
     sentence: str
-    sizes: tuple[int, ...]
-    stream: str | None
-    version: int | None
-    files: tuple[str, ...]
+    sizes: tuple[int, ...] = ()
+    stream: str | None = None
+    version: int | None = None
+    files: tuple[str, ...] = ()
     ok: bool = False
 
 
@@ -136,7 +136,8 @@ def verify(wanted: Wanted) -> int:
 
 def _beside(evidence: Evidence, records: Sequence[tuple[str, Checked]], wanted: Wanted) -> Sequence[Flaw]:
     """Return what is wrong with records beside one another, and with evidence beside all of them."""
-    left = list(unmet(evidence, {f"table:{checked.report.table}" for _, checked in records}))
+    tables = {checked.report.table for _, checked in records} - {None}
+    left = list(unmet(evidence, {f"table:{table}" for table in tables}))
     if wanted.other_tables and left:
         sys.stderr.write(f"Left aside what was kept of other tables: {several(len(left), 'version', 'versions')}\n")
         left = []
@@ -145,7 +146,8 @@ def _beside(evidence: Evidence, records: Sequence[tuple[str, Checked]], wanted: 
 
 def _tell(flaws: Iterable[Flaw], wanted: Wanted) -> None:
     for flaw in flaws:
-        sys.stdout.write(_flawed(flaw, as_json=wanted.as_json))
+        told = f"{_subject(flaw)}: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
+        sys.stdout.write(json_line(_told_flaw(flaw)) if wanted.as_json else told)
 
 
 def _evidence(wanted: Wanted) -> Evidence:
@@ -276,25 +278,34 @@ def _told(verdict: Verdict, *, signed: bool) -> _Told:
     return told
 
 
-def _flawed(flaw: Flaw, *, as_json: bool) -> str:
-    """Tell what is wrong with evidence, or with records beside one another."""
-    if as_json:
-        stream, version = (flaw.of.stream, flaw.of.version) if flaw.of is not None else (None, None)
-        told = _ToldFlaw(flaw.code, flaw.sentence, flaw.sizes, stream, version, flaw.files)
-        return json_line(told)
-    return f"{_subject(flaw)}: NOT GOOD: {flaw.code}. {flaw.sentence}\n"
+def _told_flaw(flaw: Flaw) -> _ToldFlaw:
+    told = _ToldFlaw(flaw.code, flaw.sentence)
+    match flaw.subject:
+        case TreeSizes(sizes):
+            told.sizes = sizes
+        case Checkpoint(stream=stream, version=version) | Leaf(stream=stream, version=version):
+            told.stream, told.version = stream, version
+        case Files(shorter, longer):
+            told.files = (shorter, longer)
+        case other:
+            assert_never(other)
+    return told
 
 
 def _subject(flaw: Flaw) -> str:
     """Name what has a flaw."""
-    if flaw.files:
-        return " and ".join(flaw.files)
-    if flaw.of is None:
-        *_, largest = sizes = [str(size) for size in flaw.sizes]
-        heads = "Tree heads" if len(sizes) > 1 else "Tree head"
-        return f"{heads} of {' and '.join(sizes)} {'leaf' if largest == '1' else 'leaves'}"
-    kind = "Checkpoint" if isinstance(flaw.of, Checkpoint) else "Proof of inclusion"
-    return f"{kind} of {flaw.of.stream} at version {flaw.of.version}"
+    match flaw.subject:
+        case TreeSizes(sizes):
+            heads = "Tree heads" if len(sizes) > 1 else "Tree head"
+            return f"{heads} of {' and '.join(map(str, sizes))} {'leaf' if sizes[-1] == 1 else 'leaves'}"
+        case Checkpoint(stream=stream, version=version):
+            return f"Checkpoint of {stream} at version {version}"
+        case Leaf(stream=stream, version=version):
+            return f"Proof of inclusion of {stream} at version {version}"
+        case Files(shorter, longer):
+            return f"{shorter} and {longer}"
+        case other:
+            assert_never(other)
 
 
 def _sentences(verdict: Verdict, *, signed: bool) -> str:

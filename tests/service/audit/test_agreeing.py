@@ -9,7 +9,7 @@ from events.base import Entry
 from events.table import Ended, Opened
 from service import games
 from service.audit import checkpoints
-from service.audit.agreeing import Flaw, contradictions, flaw_of, sifted, unmet
+from service.audit.agreeing import Files, Flaw, Subject, TreeSizes, contradictions, sifted, unmet
 from service.audit.checking import Evidence, check
 from service.referee import Abandon
 from tests.laws.matches import Match
@@ -35,6 +35,15 @@ def evidence(*kept: int, proofs: Sequence[tuple[int, int]] = (), proven: Sequenc
     return Evidence(KEYS, (), inclusions, tuple(heads), tuple(LOG.consistency(*sizes) for sizes in proofs))
 
 
+def flaws_of(given: Evidence) -> Sequence[Flaw]:
+    _, flaws = sifted(given)
+    return flaws
+
+
+def inconsistent(*sizes: int) -> Flaw:
+    return Flaw("consistency", TreeSizes(sizes))
+
+
 @pytest.mark.parametrize(
     ("given", "flaw"),
     [
@@ -58,31 +67,32 @@ def evidence(*kept: int, proofs: Sequence[tuple[int, int]] = (), proven: Sequenc
     ids=repr,
 )
 def test_each_must_be_shown_to_begin_the_next(given: Evidence, flaw: tuple[int, int] | None) -> None:
-    assert flaw_of(given) == (flaw and Flaw("consistency", flaw))
+    assert flaws_of(given) == ([] if flaw is None else [inconsistent(*flaw)])
 
 
 def test_heads_of_a_log_that_was_split_are_found() -> None:
     both = Evidence(KEYS, (), (), (LOG.head(5), SPLIT.head(5)))
-    assert flaw_of(both) == Flaw("consistency", (5, 5))
+    assert flaws_of(both) == [inconsistent(5, 5)]
     proven = Evidence(KEYS, (), (SPLIT.inclusion(0, 5),), (LOG.head(5),))
-    assert flaw_of(proven) == Flaw("consistency", (5, 5))
+    assert flaws_of(proven) == [inconsistent(5, 5)]
     for proof in (LOG.consistency(3, 5), SPLIT.consistency(3, 5)):
-        assert flaw_of(Evidence(KEYS, (), (), (LOG.head(3), SPLIT.head(5)), (proof,))) == Flaw("consistency", (3, 5))
-    assert flaw_of(Evidence(KEYS, (), (), (LOG.head(2), SPLIT.head(5)), (SPLIT.consistency(2, 5),))) is None
+        assert flaws_of(Evidence(KEYS, (), (), (LOG.head(3), SPLIT.head(5)), (proof,))) == [inconsistent(3, 5)]
+    assert flaws_of(Evidence(KEYS, (), (), (LOG.head(2), SPLIT.head(5)), (SPLIT.consistency(2, 5),))) == []
 
 
 def test_a_proof_that_does_not_hold_is_found_beside_one_that_does() -> None:
     good = evidence(3, 5, proofs=[(3, 5)])
     both = good._replace(consistencies=(*good.consistencies, SPLIT.consistency(3, 5)))
-    assert flaw_of(both) == Flaw("consistency", (3, 5))
+    assert flaws_of(both) == [inconsistent(3, 5)]
 
 
 def test_every_head_is_signed() -> None:
     forged = msgspec.structs.replace(LOG.head(3), at=6)
     given = Evidence(KEYS, (), (), (LOG.head(3), forged))
-    assert flaw_of(given) == Flaw("tree_signature", (3,))
-    assert flaw_of(Evidence({THEIRS.id: THEIRS.public}, (), (), (LOG.head(3),))) == Flaw("tree_signature", (3,))
-    assert flaw_of(given._replace(keys=None)) is None
+    unsigned = Flaw("tree_signature", TreeSizes((3,)))
+    assert flaws_of(given) == [unsigned]
+    assert flaws_of(Evidence({THEIRS.id: THEIRS.public}, (), (), (LOG.head(3),))) == [unsigned]
+    assert flaws_of(given._replace(keys=None)) == []
 
 
 def test_a_checkpoint_is_signed_whatever_table_it_is_of() -> None:
@@ -91,7 +101,7 @@ def test_a_checkpoint_is_signed_whatever_table_it_is_of() -> None:
     forged = [msgspec.structs.replace(good, **edit) for edit in edits]
     sound, flaws = sifted(Evidence(KEYS, (good, *forged)))
     assert sound.checkpoints == (good,)
-    assert flaws == [Flaw("checkpoint_signature", of=one) for one in forged]
+    assert flaws == [Flaw("checkpoint_signature", one) for one in forged]
     assert sifted(Evidence(None, tuple(forged))) == (Evidence(None, tuple(forged)), [])
 
 
@@ -103,9 +113,9 @@ def test_a_proof_of_inclusion_holds_whatever_table_it_is_of() -> None:
     sound, flaws = sifted(Evidence(KEYS, (), (broken, good, other, unsigned)))
     assert sound.inclusions == (good,)
     assert flaws == [
-        Flaw("inclusion", of=broken.leaf),
-        Flaw("inclusion", of=other.leaf),
-        Flaw("tree_signature", of=unsigned.leaf),
+        Flaw("inclusion", broken.leaf),
+        Flaw("inclusion", other.leaf),
+        Flaw("tree_signature", unsigned.leaf),
     ]
     assert sifted(Evidence(None, (), (unsigned,))) == (Evidence(None, (), (unsigned,)), [])
 
@@ -114,7 +124,7 @@ def test_tree_heads_that_disagree_are_told_after_the_pieces() -> None:
     forged = checkpoints.vouched(f"table:{'0' * 26}", 3, bytes(32), 5, OURS)
     forged = msgspec.structs.replace(forged, version=4)
     _, flaws = sifted(evidence(3, 5)._replace(checkpoints=(forged,)))
-    assert flaws == [Flaw("checkpoint_signature", of=forged), Flaw("consistency", (3, 5))]
+    assert flaws == [Flaw("checkpoint_signature", forged), inconsistent(3, 5)]
 
 
 def test_what_no_record_is_of_is_told_once_for_each_version() -> None:
@@ -122,7 +132,7 @@ def test_what_no_record_is_of_is_told_once_for_each_version() -> None:
     kept = [checkpoints.vouched(stream, 3, bytes(32), at, OURS) for stream in (met, missed) for at in (5, 6)]
     inclusion = LOG.inclusion(2, 5)
     given = Evidence(KEYS, tuple(kept), (inclusion, inclusion))
-    assert list(unmet(given, {met})) == [Flaw("unmet", of=kept[3]), Flaw("unmet", of=inclusion.leaf)]
+    assert list(unmet(given, {met})) == [Flaw("unmet", kept[3]), Flaw("unmet", inclusion.leaf)]
     assert list(unmet(given, {met, missed, inclusion.leaf.stream})) == []
 
 
@@ -144,17 +154,17 @@ def test_records_of_one_table_agree_if_one_begins_the_other() -> None:
     forked = {version: record_ending_at(match, version, "A" * 22) for version in (end, end + 1, length)}
     other = record_of(match_of("chinkway"))
 
-    def contradicted(*records: bytes) -> list[tuple[str, ...]]:
+    def contradicted(*records: bytes) -> list[Subject]:
         checked = [check(record, games.find(), Evidence(KEYS)) for record in records]
         assert [one.report.fault for one in checked] == [None] * len(records)
         flaws = list(contradictions((str(number), one) for number, one in enumerate(checked)))
         assert {flaw.code for flaw in flaws} <= {"contradiction"}
-        return [flaw.files for flaw in flaws]
+        return [flaw.subject for flaw in flaws]
 
     assert contradicted(told[length], told[end], other, told[end + 1], told[end]) == []
-    assert contradicted(told[length], forked[length]) == [("0", "1")]
-    assert contradicted(told[length], forked[end], told[end + 1]) == [("1", "2")]
-    assert contradicted(forked[end + 1], told[length]) == [("0", "1")]
+    assert contradicted(told[length], forked[length]) == [Files("0", "1")]
+    assert contradicted(told[length], forked[end], told[end + 1]) == [Files("1", "2")]
+    assert contradicted(forked[end + 1], told[length]) == [Files("0", "1")]
 
 
 def test_a_record_that_ends_before_play_ended_in_another_is_no_beginning_of_it() -> None:
@@ -177,7 +187,7 @@ def test_a_record_that_ends_before_play_ended_in_another_is_no_beginning_of_it()
         for record in (record_of(match), recorded(match, [first.e, msgspec.json.encode(abandoned)]))
     ]
     assert [one.report.fault for one in checked] == [None, None]
-    assert list(contradictions(zip("ab", checked, strict=True))) == [Flaw("contradiction", files=("b", "a"))]
+    assert list(contradictions(zip("ab", checked, strict=True))) == [Flaw("contradiction", Files("b", "a"))]
 
 
 def test_a_record_that_is_wrong_by_itself_contradicts_no_other() -> None:
