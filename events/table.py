@@ -17,7 +17,10 @@ NUMBERS_PER_DEAL: Final = 65_536
 LAST_DEAL: Final = 65_535
 """No deal after it can be numbered."""
 
-Points = Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+MOST_POINTS: Final = 1_000_000
+"""What a ruling may state at most, and a deal give."""
+
+Points = Annotated[int, Meta(ge=-MOST_POINTS, le=MOST_POINTS)]
 # A match of as many deals as can be numbered, each worth some thousands, after an arbiter has stated a million.
 Total = Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000, description="Points added up.")]
 Place = Annotated[int, Meta(ge=1, le=8, description="1 is best; level seats share the better place.")]

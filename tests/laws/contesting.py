@@ -5,7 +5,7 @@ from random import Random
 from typing import get_args
 
 from events.base import By
-from events.table import DisputeReason, Scores, TextRef
+from events.table import MOST_POINTS, DisputeReason, Scores, TextRef
 from service.disputes import Dispute, Look, Pause, Resume, Rule
 from service.forfeits import is_deserted
 from service.game import AnyGame, AnyTable, Command
@@ -85,7 +85,11 @@ def _text(random: Random) -> TextRef | None:
 
 
 def _scores(table: AnyTable, random: Random) -> Scores:
-    return tuple(None if score is None else score + random.randrange(-3, 4) for score in table.scores)
+    """Return scores near those that stand, or as far apart as can be stated."""
+    if random.random() < SELDOM:
+        return tuple(None if score is None else random.choice((-MOST_POINTS, MOST_POINTS)) for score in table.scores)
+    near = (None if score is None else score + random.randrange(-3, 4) for score in table.scores)
+    return tuple(None if score is None else max(-MOST_POINTS, min(score, MOST_POINTS)) for score in near)
 
 
 def _places(table: AnyTable, random: Random) -> tuple[int | None, ...]:
