@@ -6,16 +6,16 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
 
 from service import bots, games
-from service.archive import archived, remember
+from service.archive import Archive, archived, remember
 from service.attendance import Attendance
 from service.audit.keyring import Keyring
 from service.audit.records import Records
-from service.audit.signing import signer_from
+from service.audit.signing import Signer, signer_from
 from service.audit.transparency import Transparency
 from service.auth.accounts import Accounts
 from service.auth.keys import secret_from
@@ -109,10 +109,7 @@ async def service(settings: Settings, sources: Sources = USUAL_SOURCES) -> Async
     Raise StoreDown or redis-py's errors where the store goes away meanwhile.
     """
     _build.set(1, version(), platform.python_version())
-    secret = secret_from(settings.keys, settings.secret)
-    signer = signer_from(settings.keys, settings.signing_key)
-    known = games.find(*settings.games)
-    seatable = bots.find()
+    secrets = _Secrets(secret_from(settings.keys, settings.secret), signer_from(settings.keys, settings.signing_key))
     async with (
         _connected(settings.redis) as redis,
         watching(redis, settings.folder, settings.limits.min_free) as watch,
@@ -121,61 +118,81 @@ async def service(settings: Settings, sources: Sources = USUAL_SOURCES) -> Async
     ):
         await require(redis, settings.redis, settings.durability)
         await require_whole(redis, settings.redis)
-        clock = sources.clock or utc_ms
-        keyring = Keyring(redis, signer, clock)
-        await keyring.enter()
-        archive = archived(settings.archive)
-        if archive is not None:
-            await remember(redis, archive)
-        log = Log(redis, durability=settings.durability, archive=archive)
-        attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
-        inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
-        texts = Texts(redis, secret)
-        tables = Tables(
-            log,
-            known,
-            seatable,
-            secret=secret,
-            referee=Referee(sources.chances),
-            entropy=sources.entropy,
-            clock=sources.clock,
-            has_room=watch.has_room,
-            attendance=attendance,
-            presence=presence,
-        )
-        presence.begin(tables.has_part)
-        vouching = Records(log, tables, texts, signer, clock)
-        parts = Service(
-            settings=settings,
-            redis=redis,
-            games=known,
-            bots=seatable,
-            log=log,
-            tables=tables,
-            accounts=accounts,
-            tokens=tokens,
-            vigil=vigil,
-            tickets=Tickets(redis, tokens),
-            live=Live(log, tables, vouching.vouch),
-            sign_ups=SignUps(redis, settings.limits.sign_ups, secret, clock),
-            erasing=Erasing(tables, attendance, presence, inboxes, texts, accounts, tokens, archive),
-            lobby=lobby,
-            changes=Changes(lobby, log),
-            presence=presence,
-            inboxes=inboxes,
-            todo=Todo(attendance, inboxes, log, known),
-            watch=watch,
-            sheets=shared,
-            records=vouching,
-            keyring=keyring,
-            texts=texts,
-            docket=Docket(redis),
-            transparency=Transparency(redis, signer, clock),
-        )
+        store = _Store(redis, watch, shared, tokens, vigil)
+        parts = _assembled(settings, sources, secrets, store)
+        await parts.keyring.enter()
+        if settings.archive is not None:
+            await remember(redis, Archive(settings.archive))
         try:
             yield parts
         finally:
             await parts.close()
+
+
+class _Secrets(NamedTuple):
+    secret: bytes
+    signer: Signer
+
+
+class _Store(NamedTuple):
+    """A store, and what lasts as long as a process is connected to it."""
+
+    redis: Redis
+    watch: Watch
+    sheets: Sheets | None
+    tokens: Tokens
+    vigil: Vigil
+
+
+def _assembled(settings: Settings, sources: Sources, secrets: _Secrets, store: _Store) -> Service:
+    """Make the parts, each of those that it needs."""
+    redis, clock = store.redis, sources.clock or utc_ms
+    known, seatable, archive = games.find(*settings.games), bots.find(), archived(settings.archive)
+    log = Log(redis, durability=settings.durability, archive=archive)
+    attendance, accounts = Attendance(redis, settings.limits.tables, call=log.call), Accounts(redis)
+    inboxes, presence, lobby = Inboxes(redis, log.call), Presence(redis, sources.seen_at), Lobby(redis)
+    texts = Texts(redis, secrets.secret)
+    tables = Tables(
+        log,
+        known,
+        seatable,
+        secret=secrets.secret,
+        referee=Referee(sources.chances),
+        entropy=sources.entropy,
+        clock=sources.clock,
+        has_room=store.watch.has_room,
+        attendance=attendance,
+        presence=presence,
+    )
+    presence.begin(tables.has_part)
+    records = Records(log, tables, texts, secrets.signer, clock)
+    return Service(
+        settings=settings,
+        redis=redis,
+        games=known,
+        bots=seatable,
+        log=log,
+        tables=tables,
+        accounts=accounts,
+        tokens=store.tokens,
+        vigil=store.vigil,
+        tickets=Tickets(redis, store.tokens),
+        live=Live(log, tables, records.vouch),
+        sign_ups=SignUps(redis, settings.limits.sign_ups, secrets.secret, clock),
+        erasing=Erasing(tables, attendance, presence, inboxes, texts, accounts, store.tokens, archive),
+        lobby=lobby,
+        changes=Changes(lobby, log),
+        presence=presence,
+        inboxes=inboxes,
+        todo=Todo(attendance, inboxes, log, known),
+        watch=store.watch,
+        sheets=store.sheets,
+        records=records,
+        keyring=Keyring(redis, secrets.signer, clock),
+        texts=texts,
+        docket=Docket(redis),
+        transparency=Transparency(redis, secrets.signer, clock),
+    )
 
 
 @asynccontextmanager
