@@ -20,7 +20,7 @@ _NOBODY: Final = Signer(bytes(32))
 
 
 async def fill(redis: Redis, log: Log, file: Path, done: Callable[[], object] = lambda: None) -> None:
-    """Put all that a backup holds into a store that holds nothing; raise StoreDown."""
+    """Put all that a backup holds into a store that holds nothing; raise StoreDown or BackupUnfit."""
     transparency = Transparency(redis, _NOBODY)
     for item in items(file):
         match item:

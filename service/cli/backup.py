@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from msgspec.structs import replace
+from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
@@ -25,12 +26,12 @@ from service.cli.opened import opened
 from service.cli.sentences import Failed, Unusable, say, several, told
 from service.clock import utc_ms
 from service.erasing import Erasing
-from service.errors import ArchiveAway, Illegible, Obstacle, StoreDown
+from service.errors import ArchiveAway, Obstacle, StoreDown
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
 from service.settings import Place
-from service.store import RESTORING_KEY
+from service.store import RESTORING_KEY, answered
 
 SECRETS: Final = {"secret": "EVENFOLD_SECRET", "signing": "EVENFOLD_SIGNING_KEY"}
 """The files of the keys' folder, and the variables that say the same."""
@@ -39,6 +40,8 @@ ERASED_FILE: Final = "evenfold-erased.txt"
 """Beside backups: the ids of all accounts that were erased by the time the newest of them was made, one a line."""
 
 NAMED: Final = 5
+
+IN_PART: Final = "The store is filled in part, and must be emptied"
 
 
 class Wanted(NamedTuple):
@@ -237,12 +240,10 @@ async def _erased_by(archive: Archive, paths: set[str]) -> set[str]:
 
 async def _restored(place: Place, file: Path, games: Games, erased: set[str]) -> None:
     async with opened(place, "evenfold restore", create=True) as redis:
-        if await redis.dbsize():
-            raise Unusable("The store holds something already; a backup is restored into an empty one alone")
+        await _begin(redis)
         archive = archived(place.archive)
         log = Log(redis, archive=archive)
         try:
-            await redis.set(RESTORING_KEY, utc_ms())
             with _counting("logs and keys") as count:
                 await form.fill(redis, log, file, count)
             if archive is not None:
@@ -250,13 +251,25 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             # Whoever was about to be erased while the backup was made is on its own list.
             erased |= await Accounts(redis).condemned()
             await _erase(erasing(redis, log, games, archive), erased)
-            await redis.delete(RESTORING_KEY)
-        except (StoreDown, Illegible) as obstacle:
-            raise Failed(f"The store is filled in part, and must be emptied: {obstacle}") from None
+            with answered():
+                await redis.delete(RESTORING_KEY)
+        except (Obstacle, form.BackupUnfit) as obstacle:
+            raise Failed(f"{IN_PART}: {obstacle.__cause__ or obstacle}") from None
         except ResponseError as error:
-            raise Failed(f"The store is filled in part, and must be emptied; it says: {error}") from None
+            raise Failed(f"{IN_PART}; it says: {error}") from None
         finally:
             await log.close()
+
+
+async def _begin(redis: Redis) -> None:
+    """Mark a store as one that is being filled; raise Unusable if it holds something, and Failed."""
+    try:
+        with answered():
+            if await redis.dbsize():
+                raise Unusable("The store holds something already; a backup is restored into an empty one alone")
+            await redis.set(RESTORING_KEY, utc_ms())
+    except StoreDown as down:
+        raise Failed(f"Nothing is restored: {down.__cause__ or down}") from None
 
 
 async def _erase(erasing: Erasing, erased: set[str]) -> None:
@@ -264,6 +277,12 @@ async def _erase(erasing: Erasing, erased: set[str]) -> None:
     for account in await erasing.left_of(erased):
         try:
             await erasing.erase(account)
-        except (Obstacle, KeyError) as obstacle:
-            raise Failed(f"Account {account} is not erased altogether: {obstacle}") from None
+        except KeyError as unknown:
+            raise Failed(f"{_unerased(account)}: name the game of {unknown} with --games") from None
+        except Obstacle as obstacle:
+            raise Failed(f"{_unerased(account)}: {obstacle.__cause__ or obstacle}") from None
         say(f"Account {account} was erased since the backup was made, and is erased again.")
+
+
+def _unerased(account: str) -> str:
+    return f"{IN_PART}, for account {account} was erased since and is not erased altogether"

@@ -6,6 +6,7 @@ import re
 import subprocess
 import threading
 from pathlib import Path
+from random import Random
 
 import pytest
 from redis import Redis
@@ -14,6 +15,7 @@ from service.cli.drafts import draft_of
 from service.store import RESTORING_KEY
 from service.streams import keys_of, table_stream
 from tests.served import Person, served
+from tests.service.cli.backups import lines_of, sealed
 from tests.service.cli.houses import TABLES, House, url_of
 from tests.service.cli.processes import CLEAN, Called, command, until
 from tests.stores import asking
@@ -155,6 +157,47 @@ def test_a_store_that_is_filled_in_part_is_not_served(
     other.flushall()
     assert called("restore", str(tmp_path / "backup.gz"), "--without-archive", *place).code == 0
     assert other.get(RESTORING_KEY) is None
+
+
+@pytest.mark.parametrize(
+    ("rights", "told"),
+    [
+        (("-dbsize",), "Nothing is restored: "),
+        (("-set", "(+set ~{*)"), "Nothing is restored: "),
+        (("-del", "(+del ~{*)"), "The store is filled in part, and must be emptied: "),
+    ],
+    ids=["to count", "to begin", "to end"],
+)
+def test_a_store_that_does_not_let_itself_be_filled_is_told_of_in_a_sentence(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path, rights: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "backup.gz").write_bytes(backup)
+    other.execute_command("ACL SETUSER", "filler", "on", ">word", "~*", "+@all", *rights)  # type: ignore[no-untyped-call] # redis-py has not annotated it
+    place = ("--redis", url_of(tmp_path / "other").replace("//", "//filler:word@"))
+    failed = called("restore", str(tmp_path / "backup.gz"), "--without-archive", *place)
+    assert (failed.code, told in " ".join(failed.told.split())) == (1, True)
+
+
+def test_a_backup_that_is_cut_while_a_store_is_filled_from_it_is_told_of_in_a_sentence(
+    backup: bytes, other: Redis, called: Called, tmp_path: Path
+) -> None:
+    rng, file = Random(3), tmp_path / "backup.gz"
+    line = b'{"key":"x%d","type":"string","until":null,"value":["%x"]}'
+    more = [line % (number, rng.getrandbits(999)) for number in range(4_000)]
+    *lines, end = lines_of(backup)
+    counted = int(re.findall(rb'"keys":(\d+)', end)[0])
+    file.write_bytes(sealed([*lines, *more, end.replace(b'"keys":%d' % counted, b'"keys":%d' % (counted + len(more)))]))
+
+    def cut() -> None:
+        until(lambda: other.dbsize() > 9)
+        os.truncate(file, 0)
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    failed = called("restore", str(file), "--without-archive", "--redis", url_of(tmp_path / "other"))
+    cutting.join()
+    assert failed.code == 1
+    assert f"The store is filled in part, and must be emptied: {file}" in " ".join(failed.told.split())
 
 
 def test_no_command_works_on_a_store_that_is_filled_in_part(

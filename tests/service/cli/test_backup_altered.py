@@ -2,29 +2,17 @@
 
 import gzip
 import re
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from tests.served import served
+from tests.service.cli.backups import lines_of, sealed
 from tests.service.cli.houses import TABLES, House, url_of
 from tests.service.cli.processes import Called
 
 LOG_AS_A_KEY = b'{"key":"{00}:table:x","type":"stream","until":null,"value":[["1-0",[["e","x"]]]]}'
-
-
-def sealed(lines: list[bytes]) -> bytes:
-    """Return the file of a backup with these lines, the digest in its end made anew."""
-    *before, end = lines
-    digest = sha256(b"".join(line + b"\n" for line in before)).hexdigest().encode()
-    return gzip.compress(b"".join(line + b"\n" for line in (*before, re.sub(rb"[0-9a-f]{64}", digest, end))))
-
-
-def lines_of(file: bytes) -> list[bytes]:
-    """Return the lines of a backup."""
-    return gzip.decompress(file).splitlines()
 
 
 @pytest.mark.parametrize("how", ["cut", "flipped", "short", "none", "other", "log", "fewer", "more"])
