@@ -1,8 +1,8 @@
 """Whoever is erased stays erased: whom the archive knows as erased, and the store does not, is erased here again.
 
 Such a store was filled from a backup of before the erasing, by somebody who did not name the archive. Each process of
-reactors looks once at its start, while it does everything else: a list of the archive's erased is held against the
-store's own, and nobody else is touched. It tries until the archive has answered and nobody is left.
+reactors looks at its start, while it does everything else, and again each minute until the archive has answered and
+nobody is left: a list of the archive's erased is held against the store's own, and nobody else is touched.
 """
 
 import asyncio
@@ -17,26 +17,31 @@ from service.logs import kind_and_place
 AGAIN_S: Final = 60.0
 """How long to wait after an attempt that left somebody."""
 
+UNKNOWN: Final = "whether all whom the archive knows as erased are so is not known yet"
+
 _logger = logging.getLogger(__name__)
 
 
 async def keep_erased(erasing: Erasing, sleep: Sleep = asyncio.sleep) -> None:
     """Erase whom the archive knows as erased and this store not, until nobody is left."""
-    while not await _is_done(erasing):
+    while not await _all_erased(erasing):
         await sleep(AGAIN_S)
 
 
-async def _is_done(erasing: Erasing) -> bool:
-    """Try once, and tell whether nobody is left."""
+async def _all_erased(erasing: Erasing) -> bool:
+    """Try once to erase all of them; return whether nobody is left."""
     try:
         left = await erasing.left_of_archived()
     except Obstacle as obstacle:
-        _logger.warning("whether all whom the archive knows as erased are so is not known yet: %s", obstacle)
+        _logger.warning("%s: %s", UNKNOWN, obstacle)
         return False
-    return all([await _is_erased(erasing, account) for account in left])
+    except Exception as error:  # noqa: BLE001 whatever it was, the next attempt is on its own
+        _logger.critical("%s: %s", UNKNOWN, kind_and_place(error))
+        return False
+    return all([await _erased_again(erasing, account) for account in left])
 
 
-async def _is_erased(erasing: Erasing, account: str) -> bool:
+async def _erased_again(erasing: Erasing, account: str) -> bool:
     try:
         await erasing.erase(account)
     except Exception as error:  # noqa: BLE001 an account that fails must hold up no other

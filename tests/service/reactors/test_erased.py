@@ -73,6 +73,28 @@ async def test_whoever_is_erased_is_looked_for_page_by_page(parts: Service) -> N
     assert await parts.accounts.lingering([]) == []
 
 
+async def test_whatever_fails_is_told_and_tried_again(
+    parts: Service, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada, bob = [await account(parts, name) for name in ("Ada", "Bob")]
+    for one in (ada, bob):
+        await Archive(folder.as_uri()).note_erased(one[0].id)
+    wrong = ["accounts:erased", f"account:seats:{ada[0].id}"]
+    for key in wrong:
+        await parts.redis.set(key, "neither a set nor a hash")
+    gone: list[bool] = []
+
+    async def sleep(_: float) -> None:
+        gone.append(await is_gone(parts, bob) if gone else False)
+        await parts.redis.delete(wrong.pop(0))
+
+    await keep_erased(parts.erasing, sleep)
+    assert (gone, [await is_gone(parts, one) for one in (ada, bob)]) == ([False, True], [True, True])
+    first, second = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
+    assert "whether all whom the archive knows as erased are so is not known yet: " in first
+    assert f"{ada[0].id}, erased as the archive knows, is not erased here: " in second
+
+
 async def test_an_archive_that_is_away_is_asked_again(parts: Service, folder: Path, tmp_path: Path) -> None:
     ada = await account(parts, "Ada")
     await Archive(folder.as_uri()).note_erased(ada[0].id)
