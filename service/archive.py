@@ -38,6 +38,7 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 from redis.asyncio import Redis
 
 from service.errors import ArchiveAway
+from service.files import sync
 from service.ids import partition
 from service.store import Turns, answered
 from service.streams import Broken, Stored, broken, check_chain
@@ -358,10 +359,6 @@ def _size(entries: Sequence[Stored]) -> int:
 def _sync(folder: Path, file: Path) -> None:
     """Have a file and the folders that it lies in reach the disk."""
     for each in (file, *file.parents):
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync(each)
         if each == folder:
             return

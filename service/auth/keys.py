@@ -6,11 +6,12 @@ secrets on one store would do the same to each other all the time, so the store 
 """
 
 import hashlib
-import os
 import secrets
 from pathlib import Path
 
 from redis.asyncio import Redis
+
+from service.files import replacing
 
 SECRET_BYTES = 32
 
@@ -33,8 +34,7 @@ def kept(path: Path, stated: str | None, variable: str) -> bytes:
         return _decoded(stated, variable)
     folder = path.parent
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _create(path)
+        create(path, secrets.token_hex(SECRET_BYTES))
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
         message = f"The keys' folder {folder} can't be used: {error}."
@@ -47,28 +47,19 @@ def fingerprint(secret: bytes) -> bytes:
     return hashlib.sha256(b"evenfold/secret/1\0" + secret).hexdigest().encode()
 
 
+def create(path: Path, secret: str) -> None:
+    """Write a secret (hex) unless there is one; of two processes that try at once, both read the first one's."""
+    if path.exists():
+        return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(path.read_bytes() if path.exists() else f"{secret}\n".encode("ascii"))
+
+
 async def is_at_home(secret: bytes, store: Redis) -> bool:
     """Tell whether the store is served with this secret; one that knows none yet is served with it from now on."""
     known = await store.set(FINGERPRINT_KEY, fingerprint(secret), nx=True, get=True)
     return known is None or known == fingerprint(secret)
-
-
-def _create(path: Path) -> None:
-    """Write a new secret unless there is one; of two processes that try at once, one wins and both read its secret."""
-    if path.exists():
-        return
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    draft.touch(mode=0o600, exist_ok=False)
-    with draft.open("w", encoding="ascii") as file:
-        file.write(secrets.token_hex(SECRET_BYTES) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
 
 
 def _decoded(text: str, source: str) -> bytes:

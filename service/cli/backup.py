@@ -18,8 +18,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from service import backup as form
 from service.archive import Archive, archived, remember, remembered
 from service.auth.accounts import Accounts
-from service.auth.keys import kept, secret_from
-from service.cli.drafts import BeingWritten, draft_of
+from service.auth.keys import create, kept, secret_from
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
@@ -27,6 +26,7 @@ from service.cli.sentences import Failed, Unusable, say, several, told
 from service.clock import utc_ms
 from service.erasing import Erasing
 from service.errors import ArchiveAway, Obstacle, StoreDown
+from service.files import BeingWritten, making, replacing
 from service.games import Games
 from service.ids import is_id
 from service.log import Log
@@ -69,11 +69,9 @@ def backup(place: Place, wanted: Wanted) -> None:
         raise Unusable(f"{wanted.target} can't be written: {error.strerror}") from None
     _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
     try:
-        with draft_of(target) as file:
+        with making(target) as file:
             made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets, place.archive)))
             _note(erased, target.with_name(ERASED_FILE))
-            if target.exists():
-                raise Unusable(f"{target} has come meanwhile")
     except BeingWritten:
         raise Unusable(f"Another run writes {target}") from None
     except OSError as error:
@@ -165,9 +163,7 @@ def _keep(secrets: dict[str, str], folder: Path) -> None:
             if path.read_text(encoding="ascii").strip() != secret:
                 say(f"WARNING: {path} is another than that of the backup, and stays.", "bold yellow")
             continue
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(f"{secret}\n", encoding="ascii")
+        create(path, secret)
 
 
 async def _made(place: Place, file: BinaryIO, head: form.Head) -> tuple[form.Backup, set[str]]:
@@ -207,8 +203,8 @@ def _counting(what: str) -> Iterator[Callable[[], object]]:
 def _note(erased: set[str], file: Path) -> None:
     """Add to the list beside the backups who is erased by now."""
     if erased:
-        with draft_of(file, wait=True) as draft:
-            draft.writelines(f"{each}\n".encode("ascii") for each in sorted(erased | _erased_in(file)))
+        with replacing(file) as part:
+            part.writelines(f"{each}\n".encode("ascii") for each in sorted(erased | _erased_in(file)))
 
 
 def _erased_in(file: Path) -> set[str]:

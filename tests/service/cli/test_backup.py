@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from redis import Redis
 
-from service.cli.drafts import draft_of
+from service.files import making
 from service.store import RESTORING_KEY
 from service.streams import keys_of, table_stream
 from tests.served import Person, served
@@ -132,7 +132,7 @@ def test_a_backup_that_could_not_be_restored_is_told_as_it_is_made(
 
 def test_two_runs_to_one_name_do_not_disturb_each_other(house: House, called: Called, tmp_path: Path) -> None:
     file = tmp_path / "backup.gz"
-    with draft_of(file) as other:
+    with making(file) as other:
         other.write(b"that of another run")
         assert "Another run writes" in called("backup", str(file), "--redis", house.store).refusal
     assert file.read_bytes() == b"that of another run"
