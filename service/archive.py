@@ -39,7 +39,7 @@ from redis.asyncio import Redis
 
 from service.errors import ArchiveAway
 from service.files import sync
-from service.ids import partition
+from service.ids import is_id, partition
 from service.store import Turns, answered
 from service.streams import Broken, Stored, broken, check_chain
 from service.zipped import lines_in
@@ -241,9 +241,9 @@ class Archive:
         await self.put(f"{ERASED}/{account}", b"")
 
     async def erased(self) -> set[str]:
-        """Return the ids of all accounts that were noted as erased; raise ArchiveAway."""
+        """Return the ids of all accounts that were noted as erased, whatever else lies there; raise ArchiveAway."""
         pages = await self._asked(lambda place: list(obstore.list(place, prefix=ERASED)))
-        return {each["path"].rpartition("/")[2] for page in pages for each in page}
+        return set(filter(is_id, (each["path"].rpartition("/")[2] for page in pages for each in page)))
 
     async def entries(self, stream: str, tombstone: bytes) -> list[Stored]:
         """Return all entries of a stream that this tombstone tells of; raise Broken or ArchiveAway.

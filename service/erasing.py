@@ -1,16 +1,16 @@
 """Erasing an account: what it takes to forget somebody whom the log can't name.
 
 The log keeps opaque ids and no text, so it stays as it is and every chain still verifies; what the account wrote about
-disputes is kept beside it, and goes. From the moment that an
-erasing begins the account gets no further part in any table; what it has, it gives up by commands of its own, through
-the door that all commands come in by. Its name and its tokens go last: whoever is cut off before that can still ask
-again, and a repeat finishes what is left. An archive that was not told, as it was away or not named, is told before
-anything more goes to it. A store that was filled from an older backup without it is told by it: whom the archive knows
-as erased is erased there again (service/reactors/erased.py).
+disputes is kept beside it, and goes. From the moment that an erasing begins the account gets no further part in any
+table; what it has, it gives up by commands of its own, through the door that all commands come in by. Its name and its
+tokens go last: whoever is cut off before that can still ask again, and a repeat finishes what is left. An archive that
+was not told, as it was away or not named, is told before anything more goes to it. A store that was filled from an
+older backup without it is told by it: whom the archive knows as erased is erased there again
+(service/reactors/erased.py).
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import suppress
 
 from service.archive import Archive
@@ -18,7 +18,6 @@ from service.attendance import Attendance
 from service.auth.accounts import Accounts
 from service.auth.tokens import Tokens
 from service.errors import ArchiveAway, Illegible
-from service.ids import is_id
 from service.inbox import Inboxes
 from service.presence import Presence
 from service.tables import Tables
@@ -67,18 +66,31 @@ class Erasing:
         await self._note(account)
         return len(tables)
 
-    async def left_of(self, erased: Iterable[str]) -> list[str]:
-        """Return whom of the erased this store still knows, or does not have on its own list; raise StoreDown."""
-        ids = list(filter(is_id, erased))
-        return sorted({*await self.unlisted(ids), *await self._accounts.lingering(ids)})
+    async def erase_again(self, accounts: Iterable[str]) -> AsyncIterator[tuple[str, Exception | None]]:
+        """Erase some; yield each with why it is not erased altogether, None if it is: one that fails holds up no other.
 
-    async def unlisted(self, erased: Iterable[str]) -> list[str]:
-        """Return who of the erased is not on this store's own list; raise StoreDown."""
-        return sorted(set(filter(is_id, erased)) - await self._accounts.condemned())
+        Why may be a KeyError that names the ruleset of a game that is not known here.
+        """
+        for account in accounts:
+            try:
+                await self.erase(account)
+            except Exception as error:  # noqa: BLE001 it is the caller's to word, or to raise
+                yield account, error
+            else:
+                yield account, None
 
-    async def left_of_archived(self) -> list[str]:
-        """Return whom of those that the archive knows as erased; raise StoreDown or ArchiveAway."""
-        return [] if self._archive is None else await self.left_of(await self._archive.erased())
+    async def still_known(self, accounts: Collection[str]) -> list[str]:
+        """Return of whom of these the store has a name, or tokens, or no note that they are erased; raise StoreDown."""
+        lingering = {*await self._accounts.lingering(accounts), *await self._tokens.lingering(accounts)}
+        return sorted(lingering.union(await self.not_listed(accounts)))
+
+    async def not_listed(self, accounts: Collection[str]) -> list[str]:
+        """Return who of these is not on the store's list of the erased; raise StoreDown."""
+        return sorted(set(accounts) - await self._accounts.condemned())
+
+    async def archived(self) -> set[str]:
+        """Return whom the archive knows as erased, nobody where there is none; raise ArchiveAway."""
+        return set() if self._archive is None else await self._archive.erased()
 
     async def _note(self, account: str) -> None:
         """Have the archive know who was erased; where it is away, `tell` does later."""

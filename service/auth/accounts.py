@@ -9,7 +9,8 @@ to erase again.
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
+from itertools import compress, islice
 from typing import Final, cast
 
 from msgspec import Struct
@@ -121,18 +122,9 @@ class Accounts:
         with answered():
             return {each.decode("ascii") for each in cast("list[bytes]", await self._redis.zrange(ERASED_KEY, 0, -1))}
 
-    async def lingering(self, accounts: Sequence[str]) -> list[str]:
-        """Return of whom of these the store still has a name or tokens."""
-        lingering: list[str] = []
-        for first in range(0, len(accounts), PAGE):
-            page = accounts[first : first + PAGE]
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for account in page:
-                    pipe.exists(account_key(account), tokens_key(account))
-                with answered():
-                    found: list[int] = await pipe.execute()
-            lingering += [account for account, there in zip(page, found, strict=True) if there]
-        return lingering
+    async def lingering(self, accounts: Collection[str]) -> list[str]:
+        """Return of whom of these the store still has a name; raise StoreDown."""
+        return await with_keys(self._redis, account_key, accounts)
 
     async def forget(self, account: str) -> None:
         """Erase what is known of an account but its id."""
@@ -140,11 +132,20 @@ class Accounts:
             await self._redis.delete(account_key(account))
 
 
-def tokens_key(account: str) -> str:
-    """Return the key of an account's tokens, which are kept by tokens.py."""
-    return f"account:tokens:{account}"
-
-
 def account_key(account: str) -> str:
     """Return the key of an account: a hash of its name and when it was opened."""
     return f"account:{account}"
+
+
+async def with_keys(redis: Redis, key_of: Callable[[str], str], accounts: Collection[str]) -> list[str]:
+    """Return the accounts of which a key is there; raise StoreDown."""
+    found: list[str] = []
+    each = iter(accounts)
+    while page := list(islice(each, PAGE)):
+        async with redis.pipeline(transaction=False) as pipe:
+            for account in page:
+                pipe.exists(key_of(account))
+            with answered():
+                there: list[int] = await pipe.execute()
+        found += compress(page, there)
+    return found

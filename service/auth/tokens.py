@@ -12,7 +12,7 @@ without the other, however a process ends.
 import hashlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from service.auth.accounts import account_key, tokens_key
+from service.auth.accounts import account_key, with_keys
 from service.auth.scopes import Scope
 from service.clock import utc_ms
 from service.errors import AlreadyCreated, KeyReused, NotFound, TooManyTokens, Unauthenticated
@@ -190,7 +190,7 @@ class Tokens:
             secret = _PREFIX + secrets.token_urlsafe(32)
             begin(pipe)
             if ended:
-                pipe.hdel(tokens_key(account), *ended)
+                pipe.hdel(_tokens_key(account), *ended)
             _keep(pipe, account, _Kept(token, _hash(secret)))
             remember(token.id)
             return Issued(token, secret)
@@ -242,10 +242,14 @@ class Tokens:
             begin(pipe)
             _end(pipe, ended.found_by)
             _end(pipe, ended.former)
-            pipe.hdel(tokens_key(account), token)
+            pipe.hdel(_tokens_key(account), token)
 
         await self._transaction(write, account)
         self._distrust(lambda known: known.token == token)
+
+    async def lingering(self, accounts: Collection[str]) -> list[str]:
+        """Return of whom of these the store still has tokens; raise StoreDown."""
+        return await with_keys(self._redis, _tokens_key, accounts)
 
     async def end_all(self, account: str) -> None:
         """End every token of an account, and forget what its keyed requests led to."""
@@ -256,10 +260,10 @@ class Tokens:
             for one in kept.values():
                 _end(pipe, one.found_by)
                 _end(pipe, one.former)
-            pipe.delete(tokens_key(account), _repeated_key(account))
+            pipe.delete(_tokens_key(account), _repeated_key(account))
 
         with answered():
-            await self._redis.transaction(write, tokens_key(account))
+            await self._redis.transaction(write, _tokens_key(account))
         self._distrust(lambda known: known.account == account)
 
     async def _looked_up(self, secret: str, now: float) -> Identity:
@@ -296,7 +300,7 @@ class Tokens:
                 raise Unauthenticated(UNKNOWN)
             return await write(pipe)
 
-        watched = (account_key(account), tokens_key(account), _repeated_key(account))
+        watched = (account_key(account), _tokens_key(account), _repeated_key(account))
         async with self._turns.of(account):
             with answered():
                 return cast("T", await self._redis.transaction(guarded, *watched, value_from_callable=True))
@@ -329,14 +333,14 @@ async def _oldest(redis: Redis, key: str) -> list[str]:
 
 async def _all(redis: Redis, account: str) -> dict[str, _Kept]:
     """Return what an account keeps of its tokens, by their ids, with those that have expired."""
-    stored = cast("dict[bytes, bytes]", await redis.hgetall(tokens_key(account)))
+    stored = cast("dict[bytes, bytes]", await redis.hgetall(_tokens_key(account)))
     return {token.decode(): _kept.decode(kept) for token, kept in stored.items()}
 
 
 def _keep(pipe: Pipeline, account: str, kept: _Kept) -> None:
     """Write a token where its account and where its secret finds it."""
     key = _token_key(kept.found_by)
-    pipe.hset(tokens_key(account), kept.token.id, _encode(kept))
+    pipe.hset(_tokens_key(account), kept.token.id, _encode(kept))
     pipe.hset(key, mapping={"account": account, "id": kept.token.id, "scopes": " ".join(kept.token.scopes)})
     if kept.token.expires_at is not None:
         pipe.pexpireat(key, kept.token.expires_at)
@@ -349,6 +353,11 @@ def _end(pipe: Pipeline, found_by: str | None) -> None:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _tokens_key(account: str) -> str:
+    """Return the key of an account's tokens: a hash of them by their ids."""
+    return f"account:tokens:{account}"
 
 
 def _token_key(found_by: str) -> str:

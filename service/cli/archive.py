@@ -50,7 +50,8 @@ class Told(msgspec.Struct):
     those that went, and of which the archive does not have the file.
 
     `erased` are the erased accounts that the archive did not know of; `again` those that it alone knew of, and that are
-    erased in the store now; `unerased` those whom this user may not erase there.
+    erased in the store now; `unerased` those whom this user may not erase there, `unruled` those with a part in games
+    that are not known here.
     """
 
     archived: int = 0
@@ -64,6 +65,7 @@ class Told(msgspec.Struct):
     erased: int = 0
     again: int = 0
     unerased: list[str] = []
+    unruled: list[str] = []
     lost: list[str] = []
     dry_run: bool = False
 
@@ -77,7 +79,7 @@ def archive(place: Place, wanted: Wanted, modules: Sequence[str]) -> int:
     told = asyncio.run(_archived(place, Archive(place.archive), wanted, found(modules)))
     with printing():
         _tell(told, wanted)
-    return 1 if told.failed or told.unerased or told.lost else 0
+    return 1 if told.failed or told.unerased or told.unruled or told.lost else 0
 
 
 def restore(place: Place, table: str) -> None:
@@ -119,7 +121,7 @@ async def _archived(place: Place, archive: Archive, wanted: Wanted, games: Games
             told = Told(lost=_lost(await archiving.lost(), archive), dry_run=wanted.dry_run)
             if not wanted.dry_run:
                 told.erased = await tell(Accounts(redis), archive)
-                await _erase(erasing(redis, log, games, None), await archive.erased(), told)
+                await _erase_again(erasing(redis, log, games, None), await archive.erased(), told)
             return await _all(log, archiving, told)
         except ArchiveAway as away:
             raise Failed(f"{away}; what has not gone stays in the store") from None
@@ -143,19 +145,18 @@ def _lost(lost: Lost, archive: Archive) -> list[str]:
     return lost.streams
 
 
-async def _erase(erasing: Erasing, erased: set[str], told: Told) -> None:
+async def _erase_again(erases: Erasing, erased: set[str], told: Told) -> None:
     """Erase in the store whom the archive alone knows as erased, where this user may: the archivist may not."""
-    for account in await erasing.unlisted(erased):
-        try:
-            await erasing.erase(account)
-        except KeyError:
-            told.unerased.append(account)
-        except StoreDown as down:
-            if not isinstance(down.__cause__, NoPermissionError):
-                raise
-            told.unerased.append(account)
-        else:
-            told.again += 1
+    async for account, why in erases.erase_again(await erases.not_listed(erased)):
+        match why:
+            case None:
+                told.again += 1
+            case KeyError():
+                told.unruled.append(f"{account} ({why})")
+            case StoreDown(__cause__=NoPermissionError()):
+                told.unerased.append(account)
+            case _:
+                raise why
 
 
 async def _all(log: Log, archiving: Archiving, told: Told) -> Told:
@@ -200,13 +201,8 @@ def _tell(told: Told, wanted: Wanted) -> None:
         say(f"{several(told.erased, 'account was', 'accounts were')} erased that the archive did not know of.")
     if told.again and not wanted.as_json:
         say(f"{several(told.again, 'account was', 'accounts were')} erased again that the archive knew as erased.")
-    if told.unerased:
-        some = ", ".join(told.unerased[:NAMED])
-        say(
-            f"{several(len(told.unerased), 'account is', 'accounts are')} not erased in the store that the archive"
-            f" knows as erased: start the service with this archive, or erase {some}",
-            "bold yellow",
-        )
+    _tell_unerased(told.unerased, "start the service with this archive, or erase")
+    _tell_unerased(told.unruled, "name with --games the games of")
     if told.lost:
         some = ", ".join(told.lost[:NAMED])
         lost = several(len(told.lost), "table is lost, whose file", "tables are lost, whose files")
@@ -215,3 +211,10 @@ def _tell(told: Told, wanted: Wanted) -> None:
         some = "; ".join(told.failed[:NAMED])
         stays = several(len(told.failed), "table stays", "tables stay")
         say(f"{stays} that something is wrong with: {some}", "bold yellow")
+
+
+def _tell_unerased(accounts: list[str], cure: str) -> None:
+    if accounts:
+        some = ", ".join(accounts[:NAMED])
+        which = several(len(accounts), "account is", "accounts are")
+        say(f"{which} not erased in the store that the archive knows as erased: {cure} {some}", "bold yellow")

@@ -231,7 +231,7 @@ async def _erased_by(archive: Archive, paths: set[str]) -> set[str]:
             f"The archive at {archive.address} lacks {several(len(lacking), 'file', 'files')} that the backup names,"
             f" such as {min(lacking)}: name the archive that has all, or put back what is lacking"
         )
-    return set(filter(is_id, erased))
+    return erased
 
 
 async def _restored(place: Place, file: Path, games: Games, erased: set[str]) -> None:
@@ -246,7 +246,7 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
                 await remember(redis, archive)
             # Whoever was about to be erased while the backup was made is on its own list.
             erased |= await Accounts(redis).condemned()
-            await _erase(erasing(redis, log, games, archive), erased)
+            await _erase_again(erasing(redis, log, games, archive), erased)
             with answered():
                 await redis.delete(RESTORING_KEY)
         except (Obstacle, form.BackupUnfit) as obstacle:
@@ -268,16 +268,18 @@ async def _begin(redis: Redis) -> None:
         raise Failed(f"Nothing is restored: {down.__cause__ or down}") from None
 
 
-async def _erase(erasing: Erasing, erased: set[str]) -> None:
-    """Erase whom the backup still knows and who was erased since it was made."""
-    for account in await erasing.left_of(erased):
-        try:
-            await erasing.erase(account)
-        except KeyError as unknown:
-            raise Failed(f"{_unerased(account)}: name the game of {unknown} with --games") from None
-        except Obstacle as obstacle:
-            raise Failed(f"{_unerased(account)}: {obstacle.__cause__ or obstacle}") from None
-        say(f"Account {account} was erased since the backup was made, and is erased again.")
+async def _erase_again(erases: Erasing, erased: set[str]) -> None:
+    """Erase whom the backup still knows and who was erased since it was made; raise Failed."""
+    async for account, why in erases.erase_again(await erases.still_known(erased)):
+        match why:
+            case None:
+                say(f"Account {account} was erased since the backup was made, and is erased again.")
+            case KeyError():
+                raise Failed(f"{_unerased(account)}: name the game of {why} with --games")
+            case Obstacle():
+                raise Failed(f"{_unerased(account)}: {why.__cause__ or why}")
+            case _:
+                raise why
 
 
 def _unerased(account: str) -> str:

@@ -31,21 +31,20 @@ async def keep_erased(erasing: Erasing, sleep: Sleep = asyncio.sleep) -> None:
 async def _all_erased(erasing: Erasing) -> bool:
     """Try once to erase all of them; return whether nobody is left."""
     try:
-        left = await erasing.left_of_archived()
+        left = await erasing.still_known(await erasing.archived())
     except Obstacle as obstacle:
         _logger.warning("%s: %s", UNKNOWN, obstacle)
         return False
     except Exception as error:  # noqa: BLE001 whatever it was, the next attempt is on its own
         _logger.critical("%s: %s", UNKNOWN, kind_and_place(error))
         return False
-    return all([await _erased_again(erasing, account) for account in left])
+    return all([_told(account, why) async for account, why in erasing.erase_again(left)])
 
 
-async def _erased_again(erasing: Erasing, account: str) -> bool:
-    try:
-        await erasing.erase(account)
-    except Exception as error:  # noqa: BLE001 an account that fails must hold up no other
-        _logger.critical("%s, erased as the archive knows, is not erased here: %s", account, kind_and_place(error))
-        return False
-    _logger.warning("%s, erased as the archive knows, is erased here again", account)
-    return True
+def _told(account: str, why: Exception | None) -> bool:
+    """Tell what came of the erasing of an account; return whether it is erased."""
+    if why is None:
+        _logger.warning("%s, erased as the archive knows, is erased here again", account)
+    else:
+        _logger.critical("%s, erased as the archive knows, is not erased here: %s", account, kind_and_place(why))
+    return why is None

@@ -113,6 +113,9 @@ def test_a_backup_with_logs_in_the_archive_is_not_restored_without_it_unless_it_
     assert other.exists(keys_of(table_stream(house.archived)).tombstone)
 
 
+TOY = "tests.toy.service.toy"
+
+
 @dataclass
 class Erased:
     """A store that is used with an archive where nothing lies, its backup, and an account erased after that."""
@@ -222,6 +225,35 @@ def test_archiving_erases_again_whom_the_archive_knows_as_erased(
     assert '"again":0' in called("archive", *place, "--json").printed
     with served(store, erased.keys, archive=erased.archive) as url:
         assert erased.is_gone(url)
+
+
+def test_whoever_has_a_part_in_a_game_that_is_not_known_here_is_erased_when_it_is_named(
+    own_store: Callable[..., Embedded], other: Redis, called: Called, tmp_path: Path
+) -> None:
+    (tmp_path / "archive").mkdir()
+    file, archive = tmp_path / "toy.gz", ("--archive", (tmp_path / "archive").as_uri())
+    first, place = own_store(tmp_path / "data").url, ("--redis", url_of(tmp_path / "other"))
+    with served(first, tmp_path / "keys", TOY) as url:
+        ada = Person(url)
+        assert ada.post("/v1/toy/tables", {"bots": []}).status_code == 201
+        ada.http.close()
+    assert called("backup", str(file), "--redis", first).code == 0
+    assert called("erase", ada.id, "--yes", "--redis", first, *archive, "--games", TOY).code == 0
+    failed = called("restore", str(file), *place, *archive)
+    cure = (
+        f"must be emptied, for account {ada.id} was erased since and is not erased altogether: name the game of 'toy/1'"
+    )
+    assert (failed.code, cure in " ".join(failed.told.split())) == (1, True)
+    other.flushall()
+    assert called("restore", str(file), *place, "--without-archive").code == 0
+    archived = called("archive", *place, *archive)
+    assert archived.code == 1
+    assert f"name with --games the games of {ada.id} ('toy/1')" in " ".join(archived.told.split())
+    assert called("archive", *place, *archive, "--games", TOY).code == 0
+    assert other.zscore("accounts:erased", ada.id)
+    other.flushall()
+    restored = called("restore", str(file), *place, *archive, "--games", TOY)
+    assert (restored.code, f"Account {ada.id} was erased since" in restored.told) == (0, True)
 
 
 @pytest.mark.parametrize("says", ["käse\n", "# nobody\n", None], ids=["no ASCII", "no id", "a folder"])
