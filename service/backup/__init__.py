@@ -26,8 +26,8 @@ at all of it), cursors and leases of reactors, tickets, and who was seen where. 
 """
 
 from service.backup.filling import fill
-from service.backup.form import Counted, Head
+from service.backup.form import Counted, HeaderLine
 from service.backup.making import Backup
-from service.backup.reading import BackupUnfit, Checked, check, head_of
+from service.backup.reading import BackupUnfit, Checked, check, header_of
 
-__all__ = ["Backup", "BackupUnfit", "Checked", "Counted", "Head", "check", "fill", "head_of"]
+__all__ = ["Backup", "BackupUnfit", "Checked", "Counted", "HeaderLine", "check", "fill", "header_of"]

@@ -26,7 +26,7 @@ _Secret = Annotated[str, Meta(pattern=whole("(secret|signing)"))]
 """A file of the keys' folder: it is written there by this name."""
 
 
-class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HeaderLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The first line: when it was made (UTC ms), and the service's secrets by name, in hex, if they were asked for.
 
     `archive` is the address of the archive that the store was used with, None where that is not known.
@@ -79,9 +79,9 @@ class EndLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Item: TypeAlias = tuple[str, list[Stored]] | TombstoneLine | LeafLine | Key
 """What a backup holds: a log with its entries, or anything else."""
 
-Told: TypeAlias = StreamLine | TombstoneLine | LeafLine | Key | EndLine
+AnyLine: TypeAlias = StreamLine | TombstoneLine | LeafLine | Key | EndLine
 
-_KINDS: Final[Mapping[bytes, Callable[[bytes], Told]]] = {
+_KINDS: Final[Mapping[bytes, Callable[[bytes], AnyLine]]] = {
     b'{"archive":': msgspec.json.Decoder(StreamLine).decode,
     b'{"tombstone":': msgspec.json.Decoder(TombstoneLine).decode,
     b'{"leaf":': msgspec.json.Decoder(LeafLine).decode,
@@ -89,13 +89,13 @@ _KINDS: Final[Mapping[bytes, Callable[[bytes], Told]]] = {
     b'{"end":': msgspec.json.Decoder(EndLine).decode,
 }
 
-head_of: Callable[[bytes], Head] = msgspec.json.Decoder(Head).decode
+read_header: Callable[[bytes], HeaderLine] = msgspec.json.Decoder(HeaderLine).decode
 """Read the first line; raise msgspec.DecodeError."""
 
 encode: Callable[[object], Line] = msgspec.json.Encoder().encode
 
 
-def told_by(line: bytes) -> Told:
+def read_line(line: bytes) -> AnyLine:
     """Read any other line, but for an entry's; raise ValueError."""
     kind = next((kind for begin, kind in _KINDS.items() if line.startswith(begin)), None)
     if kind is None:

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from service import values
 from service.archive import lines_of, read_tombstone
 from service.audit.transparency import LEAVES_KEY, SIZE_KEY
-from service.backup.form import FOUND_ANEW, Counted, EndLine, Head, Line, TombstoneLine, encode
+from service.backup.form import FOUND_ANEW, Counted, EndLine, HeaderLine, Line, TombstoneLine, encode
 from service.errors import Damaged
 from service.ids import PARTITIONS
 from service.log import Log
@@ -36,16 +36,16 @@ class Backup:
         self.counted = Counted()
         self.damaged: list[str] = []
 
-    async def lines(self, head: Head) -> AsyncIterator[Line]:
+    async def lines(self, header: HeaderLine) -> AsyncIterator[Line]:
         """Yield all lines; raise StoreDown."""
         digest = sha256()
-        async for line in self._lines(head):
+        async for line in self._lines(header):
             digest.update(line + b"\n")
             yield line
         yield encode(EndLine(self.counted, digest.hexdigest()))
 
-    async def _lines(self, head: Head) -> AsyncIterator[Line]:
-        yield encode(head)
+    async def _lines(self, header: HeaderLine) -> AsyncIterator[Line]:
+        yield encode(header)
         async for line in self._leaves():
             yield line
         for early in (_TOLD, _DERIVED):

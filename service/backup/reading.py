@@ -15,8 +15,18 @@ from msgspec import Raw
 from events.table import TextRef
 from service.archive import entry_of, keys_in, read_tombstone
 from service.audit.transparency import Leaf
-from service.backup import form
-from service.backup.form import FOUND_ANEW, Counted, EndLine, Head, Item, LeafLine, StreamLine, TombstoneLine, told_by
+from service.backup.form import (
+    FOUND_ANEW,
+    Counted,
+    EndLine,
+    HeaderLine,
+    Item,
+    LeafLine,
+    StreamLine,
+    TombstoneLine,
+    read_header,
+    read_line,
+)
 from service.errors import Damaged
 from service.streams import Stored, check_chain, keys_of
 from service.texts import TEXT_KEY, read_text
@@ -140,13 +150,13 @@ class _Held:
         self._names.add(name)
 
 
-def head_of(file: Path) -> Head:
+def header_of(file: Path) -> HeaderLine:
     """Return the first line of a backup; raise BackupUnfit."""
     with _read(file) as lines:
-        head = form.head_of(next(lines, b""))
-    if head.backup != 1:
-        raise BackupUnfit(f"{file} is a backup of another form, {head.backup}.")
-    return head
+        header = read_header(next(lines, b""))
+    if header.backup != 1:
+        raise BackupUnfit(f"{file} is a backup of another form, {header.backup}.")
+    return header
 
 
 def items(file: Path) -> Iterator[Item]:
@@ -158,7 +168,7 @@ def _items(file: Path, held: _Held) -> Iterator[Item]:
     with _read(file) as lines:
         next(lines, b"")
         for line in lines:
-            match told_by(line):
+            match read_line(line):
                 case StreamLine() as about:
                     entries = _log_of(about, lines)
                     held.add_stream(about.stream, entries)

@@ -15,10 +15,10 @@ from redis.exceptions import ResponseError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from service import backup as form
 from service.archive import Archive, archived, remember, remembered
 from service.auth.accounts import Accounts
 from service.auth.keys import create, kept, secret_from
+from service.backup import Backup, BackupUnfit, Counted, HeaderLine, check, fill, header_of
 from service.cli.erase import erasing
 from service.cli.games import found
 from service.cli.opened import opened
@@ -65,31 +65,58 @@ def backup(place: Place, wanted: Wanted) -> None:
     now = utc_ms()
     try:
         target = _target(wanted.target, now)
+        made = _written(place, target, HeaderLine(1, now, secrets, place.archive))
+    except BeingWritten:
+        raise Unusable(f"Another run writes {wanted.target}") from None
     except OSError as error:
         raise Unusable(f"{wanted.target} can't be written: {error.strerror}") from None
-    _erased_in(target.with_name(ERASED_FILE))  # It is added to in the end.
+    _tell(target, made, secrets)
     try:
-        with making(target) as file:
-            made, erased = asyncio.run(_made(place, file, form.Head(1, now, secrets, place.archive)))
-            _note(erased, target.with_name(ERASED_FILE))
-    except BeingWritten:
-        raise Unusable(f"Another run writes {target}") from None
-    except OSError as error:
-        raise Unusable(f"{target} can't be written: {error.strerror}") from None
-    counted = made.counted
-    say(
-        f"{target} holds {several(counted.streams, 'log', 'logs')}, {several(counted.keys, 'key', 'keys')} and"
-        f" {several(counted.leaves, 'leaf', 'leaves')}{', and the secrets' if secrets else ', and no secrets'};"
-        f" {several(counted.archived, 'log is', 'logs are')} in the archive."
-    )
-    if made.damaged:
-        some = ", ".join(made.damaged[:NAMED])
-        which = several(len(made.damaged), "log is damaged and", "logs are damaged and")
-        raise Failed(f"{which} not in the backup: {some}")
-    try:
-        form.check(target)
-    except form.BackupUnfit as unfit:
+        check(target)
+    except BackupUnfit as unfit:
         raise Failed(f"The store has what could not be restored. {unfit}") from None
+
+
+def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
+    """Fill a store that holds nothing from a backup; raise Unusable or Failed."""
+    games = found(modules)
+    if wanted.without_archive and place.archive is not None:
+        raise Unusable(f"--without-archive says that the archive is lost, and --archive that it is {place.archive}")
+    try:
+        header, (holds, paths, unheld) = header_of(wanted.file), check(wanted.file)
+    except BackupUnfit as unfit:
+        raise Unusable(str(unfit)) from None
+    _heed_archive(place, wanted, header, holds)
+    # Before anything is written: nobody who was erased is to come back because that can't be read.
+    erased = _erased_in(wanted.file.with_name(ERASED_FILE))
+    if place.archive is not None:
+        erased |= asyncio.run(_erased_by(Archive(place.archive), paths))
+    asyncio.run(_restored(place, wanted.file, games, erased))
+    with told():
+        _keep(header.secrets, wanted.keys)
+    if wanted.without_archive:
+        away = several(holds.archived, "was in the archive, which is lost", "were in the archive, which is lost")
+    else:
+        away = several(holds.archived, "is in the archive, where it was", "are in the archive, where they were")
+    say(f"The store holds {several(holds.streams, 'log', 'logs')} again; {away}.")
+    if unheld:
+        leaves = several(unheld, "leaf of the transparency log was", "leaves of the transparency log were")
+        say(f"{leaves} held to no log, for what is told of there is not in the backup.")
+    if place.archive is not None and header.archive not in {None, place.archive}:
+        say(
+            f"WARNING: The backup's archive was {header.archive}; there it is known who was erased since.",
+            "bold yellow",
+        )
+
+
+def _heed_archive(place: Place, wanted: Refill, header: HeaderLine, holds: Counted) -> None:
+    """Raise Unusable where a backup speaks of an archive and the command does not."""
+    if place.archive is None and not wanted.without_archive and (holds.archived or header.archive is not None):
+        at = "" if header.archive is None else f" at {header.archive}"
+        raise Unusable(
+            f"The backup's archive{at} has {holds.archived} of its logs, and knows who was erased since: say with"
+            " --archive where it is, or with --without-archive that it is lost"
+        )
 
 
 def _target(said: str, now: int) -> Path:
@@ -106,43 +133,33 @@ def _target(said: str, now: int) -> Path:
     return target
 
 
-def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
-    """Fill a store that holds nothing from a backup; raise Unusable or Failed."""
-    games = found(modules)
-    if wanted.without_archive and place.archive is not None:
-        raise Unusable(f"--without-archive says that the archive is lost, and --archive that it is {place.archive}")
-    try:
-        head, (holds, paths, unheld) = form.head_of(wanted.file), form.check(wanted.file)
-    except form.BackupUnfit as unfit:
-        raise Unusable(str(unfit)) from None
-    _heed_archive(place, wanted, head, holds)
-    # Before anything is written: nobody who was erased is to come back because that can't be read.
-    erased = _erased_in(wanted.file.with_name(ERASED_FILE))
-    if place.archive is not None:
-        erased |= asyncio.run(_erased_by(Archive(place.archive), paths))
-    asyncio.run(_restored(place, wanted.file, games, erased))
-    with told():
-        _keep(head.secrets, wanted.keys)
-    if wanted.without_archive:
-        away = several(holds.archived, "was in the archive, which is lost", "were in the archive, which is lost")
-    else:
-        away = several(holds.archived, "is in the archive, where it was", "are in the archive, where they were")
-    say(f"The store holds {several(holds.streams, 'log', 'logs')} again; {away}.")
-    if unheld:
-        leaves = several(unheld, "leaf of the transparency log was", "leaves of the transparency log were")
-        say(f"{leaves} held to no log, for what is told of there is not in the backup.")
-    if place.archive is not None and head.archive not in {None, place.archive}:
-        say(f"WARNING: The backup's archive was {head.archive}; there it is known who was erased since.", "bold yellow")
+def _written(place: Place, target: Path, header: HeaderLine) -> Backup:
+    """Make the file of a backup, and note beside it who is erased; return what was read."""
+    erased_file = target.with_name(ERASED_FILE)
+    _require_legible(erased_file)
+    with making(target) as file:
+        made, erased = asyncio.run(_made(place, file, header))
+        _note(erased, erased_file)
+    return made
 
 
-def _heed_archive(place: Place, wanted: Refill, head: form.Head, holds: form.Counted) -> None:
-    """Raise Unusable where a backup speaks of an archive and the command does not."""
-    if place.archive is None and not wanted.without_archive and (holds.archived or head.archive is not None):
-        at = "" if head.archive is None else f" at {head.archive}"
-        raise Unusable(
-            f"The backup's archive{at} has {holds.archived} of its logs, and knows who was erased since: say with"
-            " --archive where it is, or with --without-archive that it is lost"
-        )
+def _require_legible(file: Path) -> None:
+    """Raise Unusable, before anything is done, where the list beside backups could not be added to at the end."""
+    _erased_in(file)
+
+
+def _tell(target: Path, made: Backup, secrets: dict[str, str]) -> None:
+    """Say what is in a backup; raise Failed where logs are not in it."""
+    counted = made.counted
+    say(
+        f"{target} holds {several(counted.streams, 'log', 'logs')}, {several(counted.keys, 'key', 'keys')} and"
+        f" {several(counted.leaves, 'leaf', 'leaves')}{', and the secrets' if secrets else ', and no secrets'};"
+        f" {several(counted.archived, 'log is', 'logs are')} in the archive."
+    )
+    if made.damaged:
+        some = ", ".join(made.damaged[:NAMED])
+        which = several(len(made.damaged), "log is damaged and", "logs are damaged and")
+        raise Failed(f"{which} not in the backup: {some}")
 
 
 def _secrets(folder: Path) -> dict[str, str]:
@@ -166,15 +183,15 @@ def _keep(secrets: dict[str, str], folder: Path) -> None:
         create(path, secret)
 
 
-async def _made(place: Place, file: BinaryIO, head: form.Head) -> tuple[form.Backup, set[str]]:
+async def _made(place: Place, file: BinaryIO, header: HeaderLine) -> tuple[Backup, set[str]]:
     """Write a backup to a file; return what was read, and who was erased by then."""
     async with opened(place, "evenfold backup") as redis:
         log = Log(redis)
         try:
-            head = replace(head, archive=head.archive or await remembered(redis))
-            made = form.Backup(redis, log)
+            header = replace(header, archive=header.archive or await remembered(redis))
+            made = Backup(redis, log)
             with _counting("lines") as count:
-                await _write(made, file, head, count)
+                await _write(made, file, header, count)
             return made, await Accounts(redis).condemned()
         except StoreDown as down:
             raise Failed(f"No backup was made: {down.__cause__ or down}") from None
@@ -184,9 +201,9 @@ async def _made(place: Place, file: BinaryIO, head: form.Head) -> tuple[form.Bac
             await log.close()
 
 
-async def _write(made: form.Backup, file: BinaryIO, head: form.Head, advance: Callable[[], object]) -> None:
+async def _write(made: Backup, file: BinaryIO, header: HeaderLine, advance: Callable[[], object]) -> None:
     with gzip.GzipFile(fileobj=file, mode="wb") as packed:
-        async for line in made.lines(head):
+        async for line in made.lines(header):
             packed.write(line + b"\n")
             advance()
 
@@ -241,7 +258,7 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
         log = Log(redis, archive=archive)
         try:
             with _counting("logs and keys") as count:
-                await form.fill(redis, log, file, count)
+                await fill(redis, log, file, count)
             if archive is not None:
                 await remember(redis, archive)
             # Whoever was about to be erased while the backup was made is on its own list.
@@ -249,7 +266,7 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             await _erase_again(erasing(redis, log, games, archive), erased)
             with answered():
                 await redis.delete(RESTORING_KEY)
-        except (Obstacle, form.BackupUnfit) as obstacle:
+        except (Obstacle, BackupUnfit) as obstacle:
             raise Failed(f"{IN_PART}: {obstacle.__cause__ or obstacle}") from None
         except ResponseError as error:
             raise Failed(f"{IN_PART}; it says: {error}") from None
