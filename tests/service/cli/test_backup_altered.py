@@ -19,10 +19,7 @@ LOG_AS_A_KEY = b'{"key":"{00}:table:x","type":"stream","until":null,"value":[["1
     ("how", "why"),
     [
         ("cut", r"is no backup, or damaged, at line \d+: the member has no end"),
-        (
-            "flipped",
-            r"is no backup, or damaged, at line \d+: table:\w+ holds an entry at version 2 that is not chained",
-        ),
+        ("flipped", r"is no backup, or damaged, at line \d+: table:\w+ holds an entry at version 2 that is not"),
         ("short", "is not whole: it ends before its end"),
         ("none", "is no backup, or damaged, at line 1: the member has no end"),
         ("other", "is a backup of another form, 2"),
