@@ -92,21 +92,16 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     if place.archive is not None:
         erased |= asyncio.run(_erased_by(Archive(place.archive), paths))
     asyncio.run(_restored(place, wanted.file, games, erased))
-    with told():
-        _keep(header.secrets, wanted.keys)
-    if wanted.without_archive:
-        away = several(holds.archived, "was in the archive, which is lost", "were in the archive, which is lost")
-    else:
-        away = several(holds.archived, "is in the archive, where it was", "are in the archive, where they were")
-    say(f"The store holds {several(holds.streams, 'log', 'logs')} again; {away}.")
-    if unheld:
-        leaves = several(unheld, "leaf of the transparency log was", "leaves of the transparency log were")
-        say(f"{leaves} held to no log, for what is told of there is not in the backup.")
+    _tell_filled(holds, unheld, wanted)
     if place.archive is not None and header.archive not in {None, place.archive}:
         say(
             f"WARNING: The backup's archive was {header.archive}; there it is known who was erased since.",
             "bold yellow",
         )
+    try:
+        _keep(header.secrets, wanted.keys)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failed(f"The secrets of the backup are not in {wanted.keys}, which can't be used: {error}") from None
 
 
 def _heed_archive(place: Place, wanted: Refill, header: HeaderLine, holds: Counted) -> None:
@@ -160,6 +155,17 @@ def _tell(target: Path, made: Backup, secrets: dict[str, str]) -> None:
         some = ", ".join(made.damaged[:NAMED])
         which = several(len(made.damaged), "log is damaged and", "logs are damaged and")
         raise Failed(f"{which} not in the backup: {some}")
+
+
+def _tell_filled(holds: Counted, unheld: int, wanted: Refill) -> None:
+    if wanted.without_archive:
+        away = several(holds.archived, "was in the archive, which is lost", "were in the archive, which is lost")
+    else:
+        away = several(holds.archived, "is in the archive, where it was", "are in the archive, where they were")
+    say(f"The store holds {several(holds.streams, 'log', 'logs')} again; {away}.")
+    if unheld:
+        leaves = several(unheld, "leaf of the transparency log was", "leaves of the transparency log were")
+        say(f"{leaves} held to no log, for what is told of there is not in the backup.")
 
 
 def _secrets(folder: Path) -> dict[str, str]:

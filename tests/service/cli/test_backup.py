@@ -100,6 +100,10 @@ def test_secrets_go_with_a_backup_only_when_asked_for(
     for name, secret in secrets.items():
         path = tmp_path / "new" / name
         assert (path.read_text(encoding="ascii"), path.stat().st_mode & 0o777) == (secret, 0o600)
+    other.flushall()
+    failed = called("restore", str(whole), *place[:-1], str(plain / "new"))
+    assert (failed.code, "The store holds 3 logs again" in failed.told) == (1, True)
+    assert f"The secrets of the backup are not in {plain / 'new'}" in " ".join(failed.told.split())
 
 
 @pytest.mark.parametrize("leads", [False, True], ids=["file", "link"])
