@@ -10,7 +10,7 @@ from tests.service.cli.processes import Called, Server, person, until
 from tests.stores import asking
 
 TABLES = "/v1/chinkway/tables"
-EVERYTHING = "tables: keys, attendance, lobby, inboxes and docket."
+EVERYTHING = ": keys, attendance, lobby, inboxes and docket."
 
 
 def lose_everything_derived(store: Redis) -> None:
