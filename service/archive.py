@@ -243,7 +243,7 @@ class Archive:
     async def erased(self) -> set[str]:
         """Return the ids of all accounts that were noted as erased, whatever else lies there; raise ArchiveAway."""
         pages = await self._asked(lambda place: list(obstore.list(place, prefix=ERASED)))
-        return set(filter(is_id, (each["path"].rpartition("/")[2] for page in pages for each in page)))
+        return set(filter(is_id, (each["path"].removeprefix(f"{ERASED}/") for page in pages for each in page)))
 
     async def entries(self, stream: str, tombstone: bytes) -> list[Stored]:
         """Return all entries of a stream that this tombstone tells of; raise Broken or ArchiveAway.

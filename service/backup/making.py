@@ -11,6 +11,7 @@ from service import values
 from service.archive import lines_of, read_tombstone
 from service.audit.transparency import LEAVES_KEY, SIZE_KEY
 from service.backup.form import FOUND_ANEW, Counted, EndLine, HeaderLine, Line, TombstoneLine, encode
+from service.backup.reading import check_legible
 from service.errors import Damaged
 from service.ids import PARTITIONS
 from service.log import Log
@@ -75,6 +76,7 @@ class Backup:
             tombstone = cast("bytes | None", await self._redis.get(keys.tombstone))
         try:
             check_chain(stream, 0, b"", entries)
+            check_legible(stream, entries)
             if tombstone is not None:
                 read_tombstone(stream, tombstone)
         except Damaged:

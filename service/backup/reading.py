@@ -28,7 +28,7 @@ from service.backup.form import (
     read_line,
 )
 from service.errors import Damaged
-from service.streams import Stored, check_chain, keys_of
+from service.streams import UNREADABLE, Stored, check_chain, keys_of, unreadable
 from service.texts import TEXT_KEY, read_text
 from service.values import Hash, Key
 from service.zipped import PIECE, lines_in
@@ -227,6 +227,18 @@ def _log_of(about: StreamLine, lines: Iterator[bytes]) -> list[Stored]:
     if not entries or entries[-1].h.hex() != about.head:
         raise ValueError("a log does not end as its first line says")
     return entries
+
+
+def check_legible(stream: str, entries: Sequence[Stored]) -> None:
+    """Raise Broken for an entry that could not be read again from its line."""
+    for stored in entries:
+        try:
+            keys_in((stored,))
+            tuple(_named_in(stored.e))
+        except UNREADABLE:
+            raise unreadable(stream, stored.version) from None
+        if b"\n" in stored.e:
+            raise unreadable(stream, stored.version)
 
 
 def _named_in(e: bytes) -> Iterator[TextRef]:

@@ -91,17 +91,13 @@ def restore(place: Place, wanted: Refill, modules: Sequence[str]) -> None:
     erased = _erased_in(wanted.file.with_name(ERASED_FILE))
     if place.archive is not None:
         erased |= asyncio.run(_erased_by(Archive(place.archive), paths))
-    asyncio.run(_restored(place, wanted.file, games, erased))
+    asyncio.run(_restored(place, wanted, header.secrets, _Known(games, erased)))
     _tell_filled(holds, unheld, wanted)
     if place.archive is not None and header.archive not in {None, place.archive}:
         say(
             f"WARNING: The backup's archive was {header.archive}; there it is known who was erased since.",
             "bold yellow",
         )
-    try:
-        _keep(header.secrets, wanted.keys)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failed(f"The secrets of the backup are not in {wanted.keys}, which can't be used: {error}") from None
 
 
 def _heed_archive(place: Place, wanted: Refill, header: HeaderLine, holds: Counted) -> None:
@@ -179,14 +175,19 @@ def _secrets(folder: Path) -> dict[str, str]:
 
 
 def _keep(secrets: dict[str, str], folder: Path) -> None:
-    """Write the secrets of a backup to a folder that has none; others that it has stay, and that is told."""
-    for name, secret in secrets.items():
-        path = folder / name
-        if path.exists():
-            if path.read_text(encoding="ascii").strip() != secret:
+    """Write the secrets of a backup to a folder that has none; others that it has stay, and that is told.
+
+    Raise Unusable for a folder that can't be used.
+    """
+    try:
+        for name, secret in secrets.items():
+            path = folder / name
+            if not path.exists():
+                create(path, secret)
+            elif path.read_text(encoding="ascii").strip() != secret:
                 say(f"WARNING: {path} is another than that of the backup, and stays.", "bold yellow")
-            continue
-        create(path, secret)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"The secrets of the backup can't be kept in {folder}: {error}") from None
 
 
 async def _made(place: Place, file: BinaryIO, header: HeaderLine) -> tuple[Backup, set[str]]:
@@ -257,19 +258,27 @@ async def _erased_by(archive: Archive, paths: set[str]) -> set[str]:
     return erased
 
 
-async def _restored(place: Place, file: Path, games: Games, erased: set[str]) -> None:
+class _Known(NamedTuple):
+    """Which games are known here, and who was erased."""
+
+    games: Games
+    erased: set[str]
+
+
+async def _restored(place: Place, wanted: Refill, secrets: dict[str, str], known: _Known) -> None:
     async with opened(place, "evenfold restore", create=True) as redis:
-        await _begin(redis)
+        # First of all: a store that is whole is served, with secrets that are made where there are none.
+        await _begin(redis, lambda: _keep(secrets, wanted.keys))
         archive = archived(place.archive)
         log = Log(redis, archive=archive)
         try:
             with _counting("logs and keys") as count:
-                await fill(redis, log, file, count)
+                await fill(redis, log, wanted.file, count)
             if archive is not None:
                 await remember(redis, archive)
             # Whoever was about to be erased while the backup was made is on its own list.
-            erased |= await Accounts(redis).condemned()
-            await _erase_again(erasing(redis, log, games, archive), erased)
+            erased = known.erased | await Accounts(redis).condemned()
+            await _erase_again(erasing(redis, log, known.games, archive), erased)
             with answered():
                 await redis.delete(RESTORING_KEY)
         except (Obstacle, BackupUnfit) as obstacle:
@@ -280,12 +289,13 @@ async def _restored(place: Place, file: Path, games: Games, erased: set[str]) ->
             await log.close()
 
 
-async def _begin(redis: Redis) -> None:
-    """Mark a store as one that is being filled; raise Unusable if it holds something, and Failed."""
+async def _begin(redis: Redis, prepare: Callable[[], None]) -> None:
+    """Mark a store as one that is being filled, once all is prepared; raise Unusable if it can't be, and Failed."""
     try:
         with answered():
             if await redis.dbsize():
                 raise Unusable("The store holds something already; a backup is restored into an empty one alone")
+            prepare()
             await redis.set(RESTORING_KEY, utc_ms())
     except StoreDown as down:
         raise Failed(f"Nothing is restored: {down.__cause__ or down}") from None
