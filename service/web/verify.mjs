@@ -15,13 +15,11 @@ const UTF8 = new TextEncoder();
 // Node 18 has it under another name.
 const { subtle } = globalThis.crypto ?? (await import("node:crypto").catch(() => ({}))).webcrypto ?? {};
 
-const TAGS = { head: "evenfold/head/1", commit: "evenfold/commit/1", shuffle: "evenfold/shuffle/1",
-  record: "evenfold/record/1", checkpoint: "evenfold/checkpoint/1", text: "evenfold/text/1" };
-
 const NUMBERS_PER_DEAL = 65536;
 
 const SALT = /^[A-Za-z0-9_-]{22}$/;
 const ID = /^[0-9a-hjkmnp-tv-z]{26}$/;
+const TABLE = /^table:[0-9a-hjkmnp-tv-z]{26}$/;
 const BOT = /^bot:[a-z][a-z0-9_]*\/[0-9]+#[0-7]$/;
 const CAUSE = /^(table|tournament):[0-9a-hjkmnp-tv-z]{26}:[1-9][0-9]{0,15}$/;
 
@@ -35,8 +33,8 @@ const MEMBERS = {
 };
 
 class Wrong extends Error {
-  constructor(line, code, told) {
-    super(`line ${line}: ${code}. ${told}`);
+  constructor(line, code, sentence) {
+    super(sentence);
     Object.assign(this, { line, code });
   }
 }
@@ -48,9 +46,9 @@ class Wrong extends Error {
  * keys         what /.well-known/evenfold-keys.json answers, or null to leave signatures aside
  * checkpoints  those that were kept of its table; with otherTables also of others, which are left aside
  *
- * Returns { ok: true, signed, table, version, head, shuffles, checkpoints } or { ok: false, line, code, told }; `signed`
- * says whether the signature was looked at. Where a checkpoint is wrongly signed, or of a table that the record is not
- * of, `ok` is false as well, and `flaws` has { stream, version, code, told } of each.
+ * Returns { ok: true, signed, table, version, head, shuffles, checkpoints } or { ok: false, line, code, sentence };
+ * `signed` says whether the signature was looked at. Where a checkpoint is wrongly signed, or of a table that the record
+ * is not of, `ok` is false as well, and `flaws` has { stream, version, code, sentence } of each. The page lists the codes.
  *
  * Throws an Error where nothing can be said of the record: Web Crypto is missing, or keys or checkpoints are none.
  */
@@ -61,10 +59,10 @@ export async function verify(record, keys = null, checkpoints = [], { otherTable
   const known = keys === null ? null : await imported(keys);
   expectCheckpoints(checkpoints);
   const { sound, flaws } = await sifted(checkpoints, known);
-  const found = await told(record, known, sound);
+  const stream = streamOf(record);
+  const found = await judged(record, known, sound.filter((checkpoint) => checkpoint.stream === stream));
   if (!otherTables) {
-    const own = streamOf(record);
-    const others = sound.filter(({ stream }) => stream !== own);
+    const others = sound.filter((checkpoint) => checkpoint.stream !== stream);
     flaws.push(...others.map((checkpoint) => flaw(checkpoint, "unmet", "The record is not of this table.")));
   }
   return flaws.length === 0 ? found : { ...found, ok: false, flaws };
@@ -81,14 +79,14 @@ function streamOf(record) {
   }
 }
 
-async function told(record, known, checkpoints) {
+async function judged(record, keys, checkpoints) {
   try {
-    return { ok: true, signed: known !== null, ...(await checked(record, known, checkpoints)) };
+    return { ok: true, signed: keys !== null, ...(await checked(record, keys, checkpoints)) };
   } catch (wrong) {
     // What has another shape than a record meets the first line of ours that takes it for one.
     if (![Wrong, TypeError, RangeError, SyntaxError].some((kind) => wrong instanceof kind)) throw wrong;
     const { line, code, message } = wrong instanceof Wrong ? wrong : new Wrong(1, "not_a_record", String(wrong));
-    return { ok: false, line, code, told: message };
+    return { ok: false, line, code, sentence: message };
   }
 }
 
@@ -99,114 +97,107 @@ async function checked(record, keys, checkpoints) {
   if (lines.pop() !== "" || lines.length < 3) {
     throw new Wrong(1, "not_a_record", "A record is a header line, entries and a trailer line, each ended by a newline.");
   }
+  const [version, end] = [lines.length - 2, lines.length];
   const header = parsed(lines[0], 1, "header");
   expectHeader(header);
-  const { stream } = parsed(lines[1], 2, "entry");
-  expect(typeof stream === "string" && /^table:[0-9a-hjkmnp-tv-z]{26}$/.test(stream), 2, "entry", "It names no table.");
-  const kept = checkpoints.filter((checkpoint) => checkpoint.stream === stream);
-  const { table, head, shuffles } = await followed(stream, lines.slice(1, -1), kept);
-
-  const version = lines.length - 2;
-  const end = lines.length;
+  const table = await followed(lines.slice(1, -1), checkpoints);
   expect(table.ended, end, "not_ended", "The log stops before play has ended.");
-  expect(same(header.options, table.created.options), 1, "header", "The log has other options.");
-  expect(header.ruleset === table.created.ruleset, 1, "header", "The log has another ruleset.");
-  expect(same(header.players, table.players), 1, "header", "Others sit at the table.");
-  for (const { id, salt, text } of header.texts) {
-    const hash = hex(await sha256(tag(TAGS.text), bytes(salt), text));
-    expect(table.texts.delete(`${id} ${hash}`), 1, "text", "The log has no hash of a text.");
-  }
+  await expectStated(header, table);
   const trailer = parsed(lines[end - 1], end, "trailer");
   expectTrailer(end, trailer);
   expect(trailer.version === version, end, "trailer", "The log has another length.");
-  expect(trailer.head === hex(head), end, "chain", "The log chains up to another head.");
+  expect(trailer.head === hex(table.head), end, "chain", "The log chains up to another head.");
   expect(same(trailer.nonces, table.nonces), end, "trailer", "The players gave other nonces.");
   expect(trailer.seed === table.seed && trailer.seed === table.opened, end, "seed", "The seed differs.");
-  const code = await signatureFault(keys, header.key, bytes(trailer.signature),
-    tag(TAGS.record), sized(stream), u64(version), head, await sha256(lines[0]));
-  expect(code === null, end, code, FAULTS[code]);
+  expect(keys === null || keys.has(header.key), 1, "unknown_key", "The key is not among those given.");
+  const signed = await isSigned(keys, header.key, trailer.signature,
+    tag("evenfold/record/1"), sized(table.stream), u64(version), table.head, await sha256(lines[0]));
+  expect(signed, end, "signature", "The signature is not that of the key.");
   // What is wrong in the log itself comes before what shows that it goes on.
-  expect(kept.every((one) => one.version <= version), end - 1, "checkpoint", "A checkpoint is of a later version.");
-  return { table: stream.slice("table:".length), version, head: hex(head), shuffles, checkpoints: kept.length };
+  const goesOn = checkpoints.some((checkpoint) => checkpoint.version > version);
+  expect(!goesOn, end - 1, "checkpoint", "A checkpoint is of a later version.");
+  return { table: table.stream.slice("table:".length), version, head: trailer.head, shuffles: table.shuffles,
+    checkpoints: checkpoints.length };
 }
 
-/* Goes through the entries from the first on, so that what is wrong first is told. */
+async function expectStated({ options, ruleset, players, texts }, table) {
+  expect(same(options, table.created.options), 1, "header", "The log has other options.");
+  expect(ruleset === table.created.ruleset, 1, "header", "The log has another ruleset.");
+  expect(same(players, table.players), 1, "header", "Others sit at the table.");
+  for (const { id, salt, text } of texts) {
+    const hash = hex(await sha256(tag("evenfold/text/1"), bytes(salt), text));
+    expect(table.texts.delete(`${id} ${hash}`), 1, "text", "The log has no hash of a text.");
+  }
+}
 
-async function followed(stream, lines, checkpoints) {
-  const table = { created: null, players: [], nonces: [], seed: null, opened: null, ended: false, texts: new Set() };
-  let head = await sha256(tag(TAGS.head), stream);
-  let [before, key, deal, count, fixed] = [0, null, 0, 0, null];
+/* Goes through the entries from the first on, so that what is wrong first is told, and returns what they come to. */
+
+async function followed(lines, checkpoints) {
+  const { stream } = parsed(lines[0], 2, "entry");
+  expect(typeof stream === "string" && TABLE.test(stream), 2, "entry", "It names no table.");
+  const table = { stream, head: await sha256(tag("evenfold/head/1"), stream), at: 0, created: null, seed: null,
+    players: [], nonces: [], shuffles: 0, deal: 0, key: null, texts: new Set(), ended: false, opened: null };
   for (const [index, text] of lines.entries()) {
     const [line, version] = [index + 2, index + 1];
     const entry = parsed(text, line, "entry");
     expectMembers(line, "entry", entry, MEMBERS.entry);
     expect(entry.log === 1 && entry.stream === stream && entry.version === version, line, "order", "It does not follow.");
     expectEntry(line, entry);
-    expect(entry.at >= before, line, "order", "It is older than the entry before.");
-    before = entry.at;
-    head = await sha256(tag(TAGS.head), head, text);
-    const shuffles = happened(table, entry.events);
-    if (version === 1) {
-      await expectCommitted(stream, table);
-      fixed = [table.created, table.seed];
+    expect(entry.at >= table.at, line, "order", "It is older than the entry before.");
+    table.at = entry.at;
+    table.head = await sha256(tag("evenfold/head/1"), table.head, text);
+    for (const event of entry.events) happened(line, table, event);
+    if (version === 1) await expectCommitted(table);
+    for (const event of entry.events) {
+      if (event.type === "table.shuffled") await expectShuffle(line, table, event);
     }
-    if (shuffles.length > 0) fixed[2] ??= [...table.nonces];
-    const [created, seed, nonces] = fixed;
-    expect(table.created === created && table.seed === seed, line, "entry", "It opens the table once more.");
-    expect(nonces === undefined || same(table.nonces, nonces), line, "entry", "It seats somebody after a shuffle.");
-    for (const { c, order } of shuffles) {
-      if (c >= NUMBERS_PER_DEAL && c % NUMBERS_PER_DEAL === 0) deal++;
-      const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === deal;
-      expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${deal}, which is the next.`);
-      key ??= await hmac(bytes(seed), tag(TAGS.shuffle), sized(stream), ...nonces.map(sized));
-      const again = await shuffled(key, printed(order, table.created.game), c);
-      expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
-      count++;
-    }
-    const met = checkpoints.every((one) => one.version !== version || one.head === hex(head));
+    const head = hex(table.head);
+    const met = checkpoints.every((checkpoint) => checkpoint.version !== version || checkpoint.head === head);
     expect(met, line, "checkpoint", "A checkpoint that was kept is not of this log.");
   }
-  return { table, head, shuffles: count };
+  return table;
 }
 
-async function expectCommitted(stream, { created, seed }) {
-  expect(created !== null && seed !== null, 2, "entry", "The first entry opens no table.");
-  const commitment = isHex(seed, 32) ? hex(await sha256(tag(TAGS.commit), sized(stream), bytes(seed))) : null;
-  expect(commitment === created.commitment, 2, "seed", "The seed is not the one that was committed to.");
-}
+/* Takes up what a neutral event says. */
 
-/* Takes up what the neutral events of an entry say, and returns its shuffles. */
-
-function happened(table, events) {
-  for (const event of events) {
-    switch (event.type) {
-      case "table.created":
-        Object.assign(table, { created: event, players: Array(event.seats).fill(null), nonces: Array(event.seats).fill("") });
-        break;
-      case "table.seeded":
-        table.seed = event.seed;
-        break;
-      case "table.seat_taken":
-        table.players[event.seat] = event.player;
-        table.nonces[event.seat] = event.nonce;
-        break;
-      case "table.seat_left":
-        table.players[event.seat] = null;
-        table.nonces[event.seat] = "";
-        break;
-      case "table.dispute_filed":
-      case "table.ruled":
-        if (event.text !== null) table.texts.add(`${event.text.id} ${event.text.hash}`);
-        break;
-      case "table.ended":
-        table.ended = true;
-        break;
-      case "table.opened":
-        table.opened = event.seed;
-        break;
-    }
+function happened(line, table, event) {
+  switch (event.type) {
+    case "table.created":
+      expect(table.created === null, line, "entry", "It opens the table once more.");
+      table.created = event;
+      table.players = Array(event.seats).fill(null);
+      table.nonces = Array(event.seats).fill("");
+      break;
+    case "table.seeded":
+      expect(table.seed === null, line, "entry", "It opens the table once more.");
+      table.seed = event.seed;
+      break;
+    case "table.seat_taken":
+    case "table.seat_left":
+      expect(table.shuffles === 0, line, "entry", "Somebody sits down or leaves after a shuffle.");
+      table.players[event.seat] = event.type === "table.seat_taken" ? event.player : null;
+      table.nonces[event.seat] = event.type === "table.seat_taken" ? event.nonce : "";
+      break;
+    case "table.shuffled":
+      table.shuffles++;
+      break;
+    case "table.dispute_filed":
+    case "table.ruled":
+      if (event.text !== null) table.texts.add(`${event.text.id} ${event.text.hash}`);
+      break;
+    case "table.ended":
+      table.ended = true;
+      break;
+    case "table.opened":
+      table.opened = event.seed;
+      break;
   }
-  return events.filter(({ type }) => type === "table.shuffled");
+}
+
+async function expectCommitted({ stream, created, seed }) {
+  expect(created !== null && seed !== null, 2, "entry", "The first entry opens no table.");
+  const commitment = isHex(seed, 32) ? hex(await sha256(tag("evenfold/commit/1"), sized(stream), bytes(seed))) : null;
+  expect(commitment === created.commitment, 2, "seed", "The seed is not the one that was committed to.");
 }
 
 /* Shuffles: a pack, or a part of one, is shuffled from its printed order, copies side by side. */
@@ -224,30 +215,39 @@ function printed(order, game) {
   return [...order].sort((one, other) => place(one) - place(other));
 }
 
+async function expectShuffle(line, table, { c, order }) {
+  if (c > 0 && c % NUMBERS_PER_DEAL === 0) table.deal++;
+  const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === table.deal;
+  expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${table.deal}, which is the next.`);
+  // Nobody sits down any more: the nonces stay as they are.
+  table.key ??= await hmac(bytes(table.seed), tag("evenfold/shuffle/1"), sized(table.stream), ...table.nonces.map(sized));
+  const again = await shuffled(table.key, printed(order, table.created.game), c);
+  expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
+}
+
 async function shuffled(key, pack, c) {
-  const draw = draws(key, c);
   const order = [...pack];
+  const drawn = words(key, c);
   for (let last = order.length - 1; last > 0; last--) {
-    const other = Number(await draw(BigInt(last + 1)));
+    const other = await below(BigInt(last + 1), drawn);
     [order[last], order[other]] = [order[other], order[last]];
   }
   return order;
 }
 
-function draws(key, c) {
-  let block = 0;
-  let words = [];
-  return async (bound) => {
-    const rejected = 2n ** 64n - (2n ** 64n % bound);
-    for (;;) {
-      if (words.length === 0) {
-        const view = new DataView((await hmac(key, u64(c), u64(block++))).buffer);
-        words = [0, 8, 16, 24].map((at) => view.getBigUint64(at));
-      }
-      const word = words.shift();
-      if (word < rejected) return word % bound;
-    }
-  };
+async function below(bound, drawn) {
+  const rejected = 2n ** 64n - (2n ** 64n % bound);
+  for (;;) {
+    const { value } = await drawn.next();
+    if (value < rejected) return Number(value % bound);
+  }
+}
+
+async function* words(key, c) {
+  for (let block = 0; ; block++) {
+    const view = new DataView((await hmac(key, u64(c), u64(block))).buffer);
+    for (const at of [0, 8, 16, 24]) yield view.getBigUint64(at);
+  }
 }
 
 /* Signatures. */
@@ -283,23 +283,21 @@ async function sifted(checkpoints, known) {
   const [sound, flaws] = [[], []];
   for (const checkpoint of checkpoints) {
     const { stream, version, head, at, key, signature } = checkpoint;
-    const code = await signatureFault(known, key, bytes(signature),
-      tag(TAGS.checkpoint), sized(stream), u64(version), bytes(head), u64(at));
-    if (code === null) sound.push(checkpoint);
-    else flaws.push(flaw(checkpoint, code, FAULTS[code]));
+    const signed = await isSigned(known, key, signature,
+      tag("evenfold/checkpoint/1"), sized(stream), u64(version), bytes(head), u64(at));
+    if (signed) sound.push(checkpoint);
+    else flaws.push(flaw(checkpoint, "checkpoint_signature", "It is not signed by a key that was given."));
   }
   return { sound, flaws };
 }
 
-const flaw = ({ stream, version }, code, told) => ({ stream, version, code, told });
+const flaw = ({ stream, version }, code, sentence) => ({ stream, version, code, sentence });
 
-const FAULTS = { unknown_key: "The key is not among those given.", signature: "The signature is not that of the key." };
+/* Tells whether one of the known keys has signed this; without any, signatures are left aside. */
 
-async function signatureFault(known, id, signature, ...message) {
-  if (known === null) return null;
-  const key = known.get(id);
-  if (key === undefined) return "unknown_key";
-  return (await subtle.verify("Ed25519", key, signature, joined(message))) ? null : "signature";
+async function isSigned(known, id, signature, ...message) {
+  if (known === null) return true;
+  return known.has(id) && subtle.verify("Ed25519", known.get(id), bytes(signature), joined(message));
 }
 
 /* Lines. */
@@ -356,8 +354,8 @@ function expectMembers(line, code, value, names) {
   expect(object && same(Object.keys(value), names), line, code, `Its members are not ${names.join(", ")}.`);
 }
 
-function expect(holds, line, code, told) {
-  if (!holds) throw new Wrong(line, code, told);
+function expect(holds, line, code, sentence) {
+  if (!holds) throw new Wrong(line, code, sentence);
 }
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
