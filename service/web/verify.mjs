@@ -47,8 +47,9 @@ class Wrong extends Error {
  * checkpoints  those that were kept of its table; with otherTables also of others, which are left aside
  *
  * Returns { ok: true, signed, table, version, head, shuffles, checkpoints } or { ok: false, line, code, sentence };
- * `signed` says whether the signature was looked at. Where a checkpoint is wrongly signed, or of a table that the record
- * is not of, `ok` is false as well, and `flaws` has { stream, version, code, sentence } of each. The page lists the codes.
+ * `signed` says whether the signature was looked at. Where a checkpoint is wrongly signed, or of a table that the
+ * record is not of, `ok` is false as well, and `flaws` has { stream, version, code, sentence } of each. The codes are
+ * those of `evenfold verify`, and `shuffle`.
  *
  * Throws an Error where nothing can be said of the record: Web Crypto is missing, or keys or checkpoints are none.
  */
@@ -95,7 +96,7 @@ async function checked(record, keys, checkpoints) {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const lines = (typeof record === "string" ? record : strict.decode(record)).split("\n");
   if (lines.pop() !== "" || lines.length < 3) {
-    throw new Wrong(1, "not_a_record", "A record is a header line, entries and a trailer line, each ended by a newline.");
+    throw new Wrong(1, "not_a_record", "A record is a header, entries and a trailer, each a line ended by a newline.");
   }
   const [version, end] = [lines.length - 2, lines.length];
   const header = parsed(lines[0], 1, "header");
@@ -141,7 +142,8 @@ async function followed(lines, checkpoints) {
     const [line, version] = [index + 2, index + 1];
     const entry = parsed(text, line, "entry");
     expectMembers(line, "entry", entry, MEMBERS.entry);
-    expect(entry.log === 1 && entry.stream === stream && entry.version === version, line, "order", "It does not follow.");
+    const follows = entry.log === 1 && entry.stream === stream && entry.version === version;
+    expect(follows, line, "order", "It does not follow.");
     expectEntry(line, entry);
     expect(entry.at >= table.at, line, "order", "It is older than the entry before.");
     table.at = entry.at;
@@ -220,7 +222,8 @@ async function expectShuffle(line, table, { c, order }) {
   const next = c < NUMBERS_PER_DEAL || Math.floor(c / NUMBERS_PER_DEAL) === table.deal;
   expect(next, line, "shuffle", `Shuffle ${c} is not of deal ${table.deal}, which is the next.`);
   // Nobody sits down any more: the nonces stay as they are.
-  table.key ??= await hmac(bytes(table.seed), tag("evenfold/shuffle/1"), sized(table.stream), ...table.nonces.map(sized));
+  const { seed, stream, nonces } = table;
+  table.key ??= await hmac(bytes(seed), tag("evenfold/shuffle/1"), sized(stream), ...nonces.map(sized));
   const again = await shuffled(table.key, printed(order, table.created.game), c);
   expect(same(again, order), line, "shuffle", `Shuffle ${c} gives another order.`);
 }
