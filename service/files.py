@@ -80,9 +80,13 @@ def _locked(part: Path, how: int) -> int:
         except FileExistsError:
             _clear(part, how)
             continue
-        fcntl.flock(descriptor, how)
-        if _is_at(part, descriptor):
-            return descriptor
+        try:
+            fcntl.flock(descriptor, how)
+            if _is_at(part, descriptor):
+                return descriptor
+        except BlockingIOError:
+            os.close(descriptor)
+            raise BeingWritten from None
         os.close(descriptor)  # Somebody took it for one that is left, before it was locked.
 
 

@@ -71,3 +71,23 @@ def test_what_is_no_file_is_neither_waited_for_nor_taken_away(tmp_path: Path) ->
         with pytest.raises(OSError, match=why), making(tmp_path / name):
             pytest.fail("it was written")
     assert {each.name for each in tmp_path.iterdir()} == {"file.part", "folder.part"}
+
+
+def test_whoever_loses_a_race_to_make_a_file_hears_that_another_writes_it(tmp_path: Path) -> None:
+    file, heard = tmp_path / "file", set[type[Exception]]()
+
+    def make() -> None:
+        for _ in range(500):
+            try:
+                with making(file) as part:
+                    part.write(b"whole")
+            except Exception as error:  # noqa: BLE001 what is heard is the fact
+                heard.add(type(error))
+            file.unlink(missing_ok=True)
+
+    runs = [threading.Thread(target=make) for _ in range(4)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert heard <= {BeingWritten, FileExistsError}
