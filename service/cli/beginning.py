@@ -27,7 +27,7 @@ def refuse_malformed(url: str) -> None:
 async def warnings(settings: Settings) -> tuple[str, ...]:
     """Return a sentence for all that may lose commands or do them twice; raise KeysUnfit or StoreUnfit."""
     secret = secret_from(settings.keys, settings.secret)
-    signer_from(settings.keys, settings.signing_key)  # The processes do, one after the other, and would tell of it.
+    signer_from(settings.keys, settings.signing_key)  # Each process would end by it, and be started again.
     client = await connect(settings.redis)
     try:
         await require(client, settings.redis, settings.durability)
